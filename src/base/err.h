@@ -45,7 +45,8 @@ int err_wrap(struct err *e, const char *fmt, ...) __attribute__((format(printf, 
 int err_hint(struct err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* A broken promise between functions: prints where and aborts, also in release builds. */
-#define ABBA_ASSERT(cond) ((cond) ? (void)0 : err_assert_failed(#cond, __FILE__, __LINE__, __func__))
+#define ABBA_ASSERT(cond)                                                                          \
+    ((cond) ? (void)0 : err_assert_failed(#cond, __FILE__, __LINE__, __func__))
 void err_assert_failed(const char *cond, const char *file, int line, const char *func)
     __attribute__((noreturn));
 

@@ -1,0 +1,68 @@
+/*
+ * files: reading, writing and finding files.
+ *
+ * Errors are ERR_SYSTEM with errno and name the path in quotes; a caller for whom the file is a
+ * configuration changes the code.
+ */
+#ifndef ABBA_BASE_FILES_H
+#define ABBA_BASE_FILES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/mem.h"
+
+/* Adds the whole of a file to `out`. A file of more than `max` bytes is an error. */
+int files_read(const char *path, size_t max, struct buf *out, struct err *err);
+
+/* A new file with these bytes at `path`: written beside it, fsynced, renamed over it, and the
+ * folder fsynced. Whoever opens the path sees the old or the new file. Mode 0666 less the umask. */
+int files_write_atomic(const char *path, const void *data, size_t len, struct err *err);
+
+/* Writes all of it to a descriptor, through short writes and EINTR. Returns -1 with errno set. */
+int files_write_all(int fd, const void *data, size_t len);
+
+/* Makes the folder and those above it, mode 0777 less the umask. One that is there is fine. */
+int files_mkdirs(const char *path, struct err *err);
+
+bool files_exists(const char *path); /* of any kind; a dangling link does not exist */
+bool files_is_dir(const char *path);
+
+/* "dir/name" in the arena, with one slash between; `name` if it is absolute or dir is empty. */
+char *files_join(struct arena *arena, const char *dir, const char *name);
+
+/* The part after the last slash, borrowed. */
+const char *files_basename(const char *path);
+
+/* The part before the last slash, "." if there is none, "/" for the root. */
+char *files_dirname(struct arena *arena, const char *path);
+
+/*
+ * Small files of /proc and /sys: one read into a caller's buffer, NUL-terminated, trailing newline
+ * cut. Returns the length, or -1 with errno set. Allocates nothing.
+ */
+int files_read_small(const char *path, char *out, size_t size);
+int files_read_small_at(int dir_fd, const char *path, char *out, size_t size);
+
+/* A decimal number that is all of such a file. 0, or -1 with errno (EINVAL: not a number). */
+int files_read_u64(const char *path, uint64_t *out);
+
+/*
+ * The absolute path of the program that execvp would start: a name with a slash as it is, another
+ * one looked up in `search` (as $PATH; NULL: "/usr/local/bin:/usr/bin:/bin"). Links are kept.
+ * Errors (ERR_CONFIG): not found, a folder, not executable.
+ */
+int files_resolve_program(const char *name, const char *search, struct arena *arena, char **out,
+                          struct err *err);
+
+/* A copy of a regular file with its mode; `to` must not exist. */
+int files_copy(const char *from, const char *to, struct err *err);
+
+/* Removes a folder and all below it, following no link and leaving other file systems alone. What
+ * is not there is fine. */
+int files_remove_tree(const char *path, struct err *err);
+
+#endif

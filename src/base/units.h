@@ -1,0 +1,66 @@
+/*
+ * units: quantities that carry their unit, in and out. Does no I/O.
+ *
+ * Text in files and options is a plain decimal number followed by a unit, without a space, as tc
+ * writes it: "20ms", "320Mbit/s" or "320mbit", "16MiB", "0.1%". A number without a unit, a sign,
+ * nan, inf, an exponent, or a value that is no whole number of ns, bit/s or bytes is an error
+ * (ERR_CONFIG) that lists the units allowed.
+ */
+#ifndef ABBA_BASE_UNITS_H
+#define ABBA_BASE_UNITS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+/*
+ * time: ns us ms s min h, and tc's nsec usec msec sec (also with a plural s)
+ * rate: bit/s kbit/s Mbit/s Gbit/s Tbit/s, Kibit/s Mibit/s Gibit/s, in any case and also without
+ *       the /s as tc has them; B/s kB/s MB/s GB/s KiB/s MiB/s GiB/s. tc's "mbps" (megabytes) is
+ *       refused, because most people read it as megabits.
+ * size: B kB MB GB TB (powers of 1000), KiB MiB GiB TiB (powers of 1024)
+ * percent: %; the fraction is strtod of the number, divided by 100
+ * Results are at most INT64_MAX.
+ */
+int units_parse_time(const char *text, int64_t *ns, struct err *err);
+int units_parse_rate(const char *text, uint64_t *bps, struct err *err);
+int units_parse_size(const char *text, uint64_t *bytes, struct err *err);
+int units_parse_percent(const char *text, double *fraction, struct err *err);
+
+#define UNITS_TEXT 48
+
+/* The shortest exact text that parses back to the same value: "20ms", "320Mbit/s", "16MiB". */
+void units_canonical_time(int64_t ns, char out[UNITS_TEXT]);
+void units_canonical_rate(uint64_t bps, char out[UNITS_TEXT]);
+void units_canonical_size(uint64_t bytes, char out[UNITS_TEXT]);
+
+/*
+ * For people: three significant digits and a scaled unit: "4.52ms", "12.3MB", "320Mbit/s",
+ * "1.23G". Units of 1000, as poop scales. Infinite values give "inf", nan gives "n/a".
+ */
+void units_format_time(double ns, char out[UNITS_TEXT]);
+void units_format_rate(double bps, char out[UNITS_TEXT]);
+void units_format_size(double bytes, char out[UNITS_TEXT]);
+void units_format_count(double count, char out[UNITS_TEXT]);
+
+/* A fraction as a percentage with its sign: 0.0123 gives "+1.2%", 0 gives "0.0%". */
+void units_format_change(double fraction, char out[UNITS_TEXT]);
+
+/* A value of a metric, scaled for people. */
+struct units_scaled {
+    double value;    /* in the scaled unit */
+    int decimals;    /* to be printed for three significant digits */
+    char suffix[32]; /* "ms", "MB", "Mbit/s", "K/s", " CPU-s/Gbit", "" */
+};
+
+/*
+ * Scales a value in a metric's base unit: "s", "us", "B", "Mbit/s", "CPU-s/Gbit", "1/s", "count"
+ * or "" (a pure number). A unit not known here is scaled as a count and printed after a space.
+ */
+void units_scale(double value, const char *unit, struct units_scaled *out);
+
+/* units_scale as text. */
+void units_format(double value, const char *unit, char out[UNITS_TEXT]);
+
+#endif
