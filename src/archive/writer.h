@@ -1,0 +1,46 @@
+/*
+ * writer: makes an archive, flushed run by run, readable after a crash at any moment.
+ *
+ * Order: folder, series.json (plan), then for each run its raw files and one write() of its line
+ * in samples.jsonl; report.json and SHA256SUMS at the end, each by rename. An archive without
+ * SHA256SUMS is unfinished.
+ */
+#ifndef ABBA_ARCHIVE_WRITER_H
+#define ABBA_ARCHIVE_WRITER_H
+
+#include "base/err.h"
+#include "model/machine.h"
+#include "model/outcome.h"
+#include "model/plan.h"
+#include "model/sample.h"
+
+struct archive_writer;
+
+/* Makes the folder, which must not exist, and raw/ in it. */
+int archive_writer_new(struct archive_writer **w, const char *folder, struct err *err);
+
+/* Writes series.json. Once, before the first sample of the main stage. */
+int archive_writer_series(struct archive_writer *w, const struct plan *plan,
+                          const struct machine *machine, struct err *err);
+
+/*
+ * Writes the raw files of the run (stdout, stderr, rss.csv of each role; empty ones are left out),
+ * enters them in the sample's roles, and appends the sample's line. After an error (disk full) the
+ * archive holds everything before this sample, and no torn line: what was begun is truncated away.
+ */
+int archive_writer_sample(struct archive_writer *w, struct sample *s, const struct outcome *o,
+                          struct arena *arena, struct err *err);
+
+/* fdatasync of samples.jsonl, at most once a second unless `now`. Called in pauses. */
+int archive_writer_sync(struct archive_writer *w, bool now, struct err *err);
+
+/* Writes report.json and SHA256SUMS and closes: the archive is finished. */
+int archive_writer_finish(struct archive_writer *w, const char *report, size_t report_len,
+                          char digest[65], struct err *err);
+
+/* Frees; an archive that was not finished stays as it is. Safe on NULL. */
+void archive_writer_free(struct archive_writer *w);
+
+const char *archive_writer_folder(const struct archive_writer *w);
+
+#endif

@@ -1,0 +1,26 @@
+/*
+ * strings: a list of borrowed strings, NULL-terminated so that it can be an argv.
+ *
+ * The list and its strings belong to an arena; nothing here is freed singly.
+ */
+#ifndef ABBA_BASE_STRINGS_H
+#define ABBA_BASE_STRINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct arena;
+
+struct strings {
+    const char **items; /* items[count] is NULL once anything was added; NULL when empty */
+    size_t count;
+    size_t room;
+};
+
+/* Appends `s`, which is borrowed and must live as long as the arena. */
+void strings_add(struct strings *list, struct arena *arena, const char *s);
+
+/* Whether `s` is in the list. */
+bool strings_has(const struct strings *list, const char *s);
+
+#endif

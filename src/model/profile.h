@@ -1,0 +1,80 @@
+/*
+ * profile: one fixed load, one network, and how often and how patiently it is run.
+ *
+ * As profiles/RUNNER/NAME.json says it; `profile_expand` in plan/ turns a matrix into one profile a
+ * combination. Everything belongs to the arena given to the decoder.
+ */
+#ifndef ABBA_MODEL_PROFILE_H
+#define ABBA_MODEL_PROFILE_H
+
+#include "base/err.h"
+#include "base/strings.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct arena;
+struct json;
+struct json_writer;
+
+/* A load parameter as the profile sets it, text as written ("320Mbit/s", "32", "true"). */
+struct load_setting {
+    const char *name;
+    const char *text;
+};
+
+/* The CPUs of one role, in the kernel's list form ("0", "0-3,8"). */
+struct role_cpus {
+    const char *role;
+    const char *list;
+};
+
+struct matrix_axis {
+    const char *name; /* a load parameter, or "cpus" */
+    struct strings values;
+};
+
+/* A metric that the change cannot affect, or an improvement claimed beforehand. */
+struct profile_control {
+    const char *metric;
+    const char *limit_text; /* two-sided, "3%" */
+    double limit;
+};
+
+struct profile {
+    const char *name; /* "flow/pingpong", with its matrix combination when expanded: ",streams=32" */
+    const char *runner;
+    const char *description;    /* may be NULL */
+    struct load_setting *load;  /* in the runner's order once resolved, defaults filled in */
+    size_t load_count;
+    int pairs;                  /* 0: the thresholds' */
+    int confirm;                /* -1: the thresholds'; 0: no second stage */
+    int min_complete;           /* 0: as many as pairs */
+    int warmup;                 /* warm-up runs a variant, archived and left out of statistics */
+    int64_t pause_ns;           /* before every run */
+    int64_t timeout_ns;         /* of one run; default 60 s */
+    struct role_cpus *cpus;     /* role "*" : every role */
+    size_t cpus_count;
+    struct matrix_axis *matrix; /* empty once expanded */
+    size_t matrix_count;
+    struct profile_control *controls; /* negative controls */
+    size_t control_count;
+    double noise_psi;   /* flag a pair above this share of CPU pressure (0..1); default 0.2 */
+    double noise_steal; /* flag a pair above this share of stolen CPU time; default 0.05 */
+    const char *noise_psi_text, *noise_steal_text;
+};
+
+/* Decodes a profile file (or its copy in a plan). ERR_CONFIG on a fault. */
+int profile_decode(struct profile *p, const struct json *root, const char *file,
+                   struct arena *arena, struct err *err);
+
+/* Writes it in the file's schema, all defaults written out. */
+void profile_encode(const struct profile *p, struct json_writer *w);
+
+/* The setting of that name, or NULL. */
+const char *profile_load(const struct profile *p, const char *name);
+
+/* The CPU list of that role, or NULL for any CPU. */
+const char *profile_role_cpus(const struct profile *p, const char *role);
+
+#endif

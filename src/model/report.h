@@ -1,0 +1,146 @@
+/*
+ * report: the verdicts of a series, computed from its archive and nothing else.
+ *
+ * judge/ fills it in; report/ shows it; report.json holds it. Changes are fractions; `change` is
+ * oriented as measured ((c - b) / b), verdicts orient it so that worse is positive.
+ * Figures that could not be computed are NaN in memory, null in JSON and "-" on paper.
+ */
+#ifndef ABBA_MODEL_REPORT_H
+#define ABBA_MODEL_REPORT_H
+
+#include "base/err.h"
+#include "base/strings.h"
+#include "model/metric.h"
+
+#include <stdint.h>
+
+struct arena;
+struct buf;
+struct json;
+
+enum verdict {
+    VERDICT_NOT_JUDGED,
+    VERDICT_PASSED,
+    VERDICT_INCONCLUSIVE,
+    VERDICT_INCOMPLETE,
+    VERDICT_REGRESSED,
+    VERDICT_INVALID,
+    VERDICT_IDENTICAL,
+};
+
+enum grade { GRADE_NONE, GRADE_CONFIRMED, GRADE_LIKELY, GRADE_UNSURE };
+
+/* Whether the whole interval is beyond +-1 %. */
+enum mark { MARK_NONE, MARK_BETTER, MARK_WORSE };
+
+/* One metric of one candidate under one profile. */
+struct report_metric {
+    const char *candidate;
+    const char *metric;
+    const char *unit;
+    enum metric_better better;
+    int complete_pairs; /* of this metric */
+    double baseline_median, candidate_median;
+    double baseline_spread, candidate_spread; /* (p84 - p16) / 2 of the column, in the unit */
+    double baseline_min, baseline_max, candidate_min, candidate_max;
+    double median_change;
+    double median_difference; /* in the unit */
+    double interval_low, interval_high; /* of the change */
+    double level;                       /* one-sided level of each end */
+    double threshold;                   /* NaN: not judged */
+    enum verdict verdict;
+    enum grade grade;
+    enum mark mark;
+    double hodges_lehmann, hl_low, hl_high, hl_level;
+    double p;          /* exact signed-rank, two-sided */
+    double holm_p;     /* one-sided, adjusted over the series' gating verdicts */
+    int zeros;         /* pairs without a difference, dropped from p */
+    double sigma;      /* standard deviation of the paired change (log form) */
+    double sees;       /* smallest change found 8 times in 10 */
+    double slot_effect, slot_p;
+    double balanced_median; /* of an odd count; else NaN */
+    double false_alarm;     /* chance of "regressed" with no true change */
+    const char *claim;      /* NULL, "shown", "not_shown" */
+    bool control;           /* a negative control; then `threshold` is its two-sided limit */
+    const char *note;       /* why incomplete, from 0 to X, ...; NULL if none */
+    struct strings missing; /* statuses and reasons of values that were not ok, each once */
+};
+
+/* What an A/A series shows about this machine. */
+struct report_aa {
+    const char *metric;
+    double sigma, sigma_mad;
+    double slot_effect, lag1;
+    double swap_rate; /* fraction of label swaps judged regressed */
+};
+
+struct report_failure {
+    const char *variant;
+    int count;
+    const char *error; /* the first one */
+    const char *stderr_tail; /* its last lines, or NULL */
+    uint64_t run;            /* the first one's number */
+};
+
+struct report_profile {
+    const char *profile;
+    enum verdict verdict;
+    const char *stage;    /* "main" or "confirm": the one that decided */
+    const char *main_verdict; /* of the main stage where a confirming stage decided; else NULL */
+    int pairs, complete_pairs, min_complete;
+    const char *order;    /* "4 AB, 4 BA" */
+    double level;         /* of the intervals of complete metrics */
+    int noisy_pairs;
+    struct report_metric *metrics;
+    size_t metric_count;
+    struct report_failure *failures;
+    size_t failure_count;
+    struct report_aa *aa; /* A/A series only */
+    size_t aa_count;
+    struct strings notes; /* slot effect, noise, sizing advice, what was not measured and why */
+};
+
+/* Least favourable change of a metric over all profiles. */
+struct report_worst {
+    const char *candidate, *metric, *profile;
+    double median_change; /* as measured */
+};
+
+struct report {
+    const char *series;
+    char plan_sha256[65];
+    int analysis;
+    enum verdict verdict;
+    const char *rule;
+    const char *thresholds;
+    bool exploratory; /* thresholds that were not in the plan */
+    bool finished;
+    uint64_t runs_done, runs_planned;
+    struct report_profile *profiles;
+    size_t profile_count;
+    struct report_worst *worst;
+    size_t worst_count;
+    int gating_verdicts;
+    double expected_false_alarms, any_false_alarm;
+    int marks_tested;
+    struct strings variants;  /* names, the baseline first */
+    struct strings displays;  /* their command lines */
+    struct strings notes;     /* of the series */
+    const char *host_note;    /* "2 CPUs, Linux 6.18, no PMU": one line about the machine */
+};
+
+const char *verdict_name(enum verdict v);
+bool verdict_parse(const char *text, enum verdict *v);
+const char *grade_name(enum grade g);
+
+/* The worse of two: invalid > regressed > incomplete > inconclusive > passed > not judged. */
+enum verdict verdict_worse(enum verdict a, enum verdict b);
+
+/* Appends report.json: fixed key order, two-space indent, numbers that read back exactly. */
+void report_encode(const struct report *r, struct buf *out);
+
+/* Reads report.json. Everything belongs to the arena. ERR_ARCHIVE on a fault. */
+int report_decode(struct report *r, const struct json *root, const char *file, struct arena *arena,
+                  struct err *err);
+
+#endif

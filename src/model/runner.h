@@ -1,0 +1,128 @@
+/*
+ * runner: how a workload is started and read, as runners/NAME/runner.json says it.
+ *
+ * One decoder serves the file and the copy inside a plan; the writer gives the same schema back,
+ * so that decode(encode(r)) is r. Everything belongs to the arena given to the decoder.
+ */
+#ifndef ABBA_MODEL_RUNNER_H
+#define ABBA_MODEL_RUNNER_H
+
+#include "base/err.h"
+#include "base/strings.h"
+#include "model/metric.h"
+
+#include <stdint.h>
+
+struct arena;
+struct json;
+struct json_writer;
+
+enum load_type { LOAD_INTEGER, LOAD_STRING, LOAD_TIME, LOAD_RATE, LOAD_SIZE, LOAD_PERCENT, LOAD_BOOL };
+
+/* A load parameter that a profile may set. */
+struct load_param {
+    const char *name;
+    enum load_type type;
+    int64_t min, max;            /* of the base unit: ns, bit/s, B, or the integer itself */
+    struct strings choices;      /* of a string; empty: anything */
+    const char *default_text;    /* as written in the file; NULL: the profile must set it */
+    const char *description;     /* may be NULL */
+};
+
+enum ready_kind { READY_AT_ONCE, READY_STDOUT, READY_STDERR, READY_TCP, READY_UDP };
+
+/* How a role shows that the next may start. */
+struct ready_spec {
+    enum ready_kind kind;
+    const char *pattern;  /* stdout, stderr */
+    const char *port;     /* tcp, udp: a template such as "{port}" */
+    int64_t timeout_ns;   /* default 10 s */
+};
+
+struct runner_role {
+    const char *name;
+    struct strings command; /* templates; "{program}" is the variant's program */
+    struct ready_spec ready;
+    struct strings after;   /* roles that must be ready first */
+    int stop_signal;        /* sent when the other roles have ended; 0: the role ends by itself */
+};
+
+/* How numbers are written in a runner's output; declared, never guessed. */
+struct number_format {
+    const char *decimal; /* one character, UTF-8 */
+    const char *group;   /* one character, UTF-8, or "" for none */
+};
+
+enum metric_source { SOURCE_STDOUT, SOURCE_STDERR, SOURCE_FILE };
+enum match_which { MATCH_ONE, MATCH_FIRST, MATCH_LAST, MATCH_ALL };
+enum match_reduce { REDUCE_MEAN, REDUCE_MEDIAN, REDUCE_SUM, REDUCE_MIN, REDUCE_MAX, REDUCE_LAST };
+
+/* Where in a role's output a text is looked for: a pattern, or a JSON pointer. */
+struct extraction {
+    const char *role; /* NULL where the runner has one role */
+    enum metric_source source;
+    const char *file;    /* SOURCE_FILE: a template such as "{scratch}/stats.json" */
+    const char *pattern; /* PCRE2, with a group named "value" where a number is wanted; or NULL */
+    const char *json;    /* RFC 6901 pointer; or NULL */
+};
+
+struct runner_metric {
+    const char *name;
+    struct extraction from;
+    const char *unit; /* as the program prints it; converted to the metric's base unit */
+    enum metric_better better;
+    enum match_which match;
+    int sacrifice; /* matches left out at the front (MATCH_ALL) */
+    enum match_reduce reduce;
+    bool required; /* default true: without it the sample is failed */
+    const struct number_format *numbers; /* NULL: the runner's */
+};
+
+struct runner_invalid {
+    struct extraction from;
+    struct strings metrics; /* empty: the whole sample */
+};
+
+/* "ratio" of two metrics equals a third within a tolerance. */
+struct runner_check {
+    const char *numerator, *denominator;
+    const char *equals;
+    const char *within_text; /* as written: "1%" */
+    double within;           /* fraction */
+};
+
+struct runner {
+    const char *name;
+    const char *description;
+    struct runner_role *roles;
+    size_t role_count;
+    struct load_param *load;
+    size_t load_count;
+    struct number_format numbers;
+    struct runner_metric *metrics;
+    size_t metric_count;
+    struct extraction *integrity; /* each must match exactly once or more */
+    size_t integrity_count;
+    struct runner_invalid *invalid;
+    size_t invalid_count;
+    struct runner_check *checks;
+    size_t check_count;
+    bool is_command; /* the special runner `command`: one role whose command is the variant itself */
+};
+
+/*
+ * Decodes a runner.json. `file` is its name for messages. Checks all that can be checked without
+ * other files: known keys, types, roles named by others, cycles in `after`, patterns that compile
+ * and have their group, metric units. ERR_CONFIG on a fault.
+ */
+int runner_decode(struct runner *r, const struct json *root, const char *file, struct arena *arena,
+                  struct err *err);
+
+/* Writes the runner in the file's schema; defaults are written out, so equal runners give equal text. */
+void runner_encode(const struct runner *r, struct json_writer *w);
+
+const struct runner_role *runner_find_role(const struct runner *r, const char *name);
+const struct load_param *runner_find_load(const struct runner *r, const char *name);
+const struct runner_metric *runner_find_metric(const struct runner *r, const char *name);
+
+#endif

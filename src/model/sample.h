@@ -1,0 +1,79 @@
+/*
+ * sample: what a run yields, also when it fails; one line of samples.jsonl.
+ */
+#ifndef ABBA_MODEL_SAMPLE_H
+#define ABBA_MODEL_SAMPLE_H
+
+#include "base/err.h"
+#include "model/metric.h"
+#include "model/outcome.h"
+
+#include <stdint.h>
+
+struct arena;
+struct buf;
+
+enum sample_status { SAMPLE_OK, SAMPLE_FAILED, SAMPLE_TIMEOUT, SAMPLE_INVALID, SAMPLE_INTERRUPTED };
+enum sample_stage { STAGE_WARMUP, STAGE_MAIN, STAGE_CONFIRM };
+
+struct sample_metric {
+    const char *name;
+    const char *unit; /* base unit */
+    struct value value;
+    double floor; /* differences up to this count as no change; 0 for most */
+};
+
+/* A raw file of the run, below raw/. */
+struct sample_file {
+    const char *path; /* relative to the archive: "raw/000001-receiver.stdout" */
+    uint64_t bytes;   /* of the file */
+    uint64_t cut;     /* bytes of the stream that were not kept */
+    char sha256[65];
+};
+
+struct sample_role {
+    const char *name;
+    const char *end; /* "exited", "signaled", "stopped", "killed", "start_failed", "not_started" */
+    int exit_code, signal;
+    const char *error; /* NULL or one line */
+    double wall_s, user_s, system_s;
+    struct value cgroup_cpu_s;
+    bool cpu_differs;
+    uint64_t peak_rss_bytes, sampled_rss_bytes, max_rss_bytes;
+    uint32_t processes, leftovers, rss_samples, missed_ticks;
+    const char *cpus;
+    const char *stderr_tail; /* last lines when the run failed, neutralised; else NULL */
+    struct sample_file *files;
+    size_t file_count;
+};
+
+struct sample {
+    uint64_t run;  /* 1.. over the series */
+    uint64_t pair; /* 1.. over the profile; warm-ups: 0 */
+    uint32_t slot; /* 1.. within the pair or block */
+    uint32_t attempt;
+    enum sample_stage stage;
+    const char *variant;
+    const char *profile;
+    enum sample_status status;
+    const char *error;   /* NULL if ok; one line */
+    const char *started; /* UTC, ISO 8601 */
+    struct sample_metric *metrics;
+    size_t metric_count;
+    struct sample_role *roles;
+    size_t role_count;
+    struct noise_reading noise;
+};
+
+/* Appends the sample as one line of JSON, newline included. */
+void sample_encode(const struct sample *s, struct buf *out);
+
+/* Reads one line. Everything belongs to the arena. ERR_ARCHIVE on a fault. */
+int sample_decode(struct sample *s, const char *line, size_t len, const char *file,
+                  struct arena *arena, struct err *err);
+
+const struct sample_metric *sample_find_metric(const struct sample *s, const char *name);
+const char *sample_status_name(enum sample_status status);
+const char *sample_stage_name(enum sample_stage stage);
+
+#endif

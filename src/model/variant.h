@@ -1,0 +1,44 @@
+/*
+ * variant: a program under test, with its arguments and environment.
+ */
+#ifndef ABBA_MODEL_VARIANT_H
+#define ABBA_MODEL_VARIANT_H
+
+#include "base/err.h"
+#include "base/strings.h"
+
+#include <stdint.h>
+
+struct arena;
+struct json;
+struct json_writer;
+
+struct env_setting {
+    const char *name;
+    const char *value;
+};
+
+struct variant {
+    const char *name;    /* "baseline", "candidate", or as given; unique in a series */
+    const char *runner;  /* NULL: the profile's */
+    const char *program; /* as given; NULL: the runner's own */
+    struct strings args; /* appended to every role's command (runner `command`: the whole command's rest) */
+    struct env_setting *env;
+    size_t env_count;
+    const char *source_json; /* `source` as given, compact JSON; NULL if none */
+    const char *display;     /* for people: the command line, or the program and its arguments */
+
+    /* Found before the first run. */
+    const char *path;    /* absolute path of the program; never part of the plan's hash */
+    char sha256[65];     /* of the program file; "" while unknown */
+    uint64_t size_bytes; /* of the program file */
+};
+
+/* Decodes a variant file (or its copy in a plan). ERR_CONFIG on a fault. */
+int variant_decode(struct variant *v, const struct json *root, const char *file,
+                   struct arena *arena, struct err *err);
+
+/* Writes it without `path`. */
+void variant_encode(const struct variant *v, struct json_writer *w);
+
+#endif
