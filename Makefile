@@ -85,7 +85,7 @@ DEFS_base/version := -DABBA_VERSION='"$(VERSION)"'
 DEFS_plan/lookup  := -DABBA_SOURCE_DIR='"$(TOP)"' -DABBA_SHARE_DIR='"$(PREFIX)/share/abba"'
 
 # ---- targets ---------------------------------------------------------------------------------
-.PHONY: all help setup demo test run-tests test-programs asan lint tidy layers headers coverage fuzz \
+.PHONY: all help setup demo run-demo test run-tests test-programs asan lint tidy layers headers coverage fuzz \
         run-fuzz bench install dist clean FORCE
 .DEFAULT_GOAL := all
 
@@ -94,6 +94,30 @@ all: $(LIB) $(if $(MAIN_SRC),$(ABBA)) runners ## the program and the runners' pr
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
 	    awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
+
+setup: ## install what building and testing need (one apt-get install, or nothing)
+	@tests/setup.sh test
+
+# Each of these starts make anew after the set-up: what it has just installed is seen then.
+demo: ## set up, build, and compare two real variants
+	@tests/setup.sh demo
+	@+$(MAKE) all
+	@+$(MAKE) run-demo
+
+test: ## set up, build, run all tests; T=unit/json or T=cli/compare for some
+	@tests/setup.sh test
+	@+$(MAKE) test-programs
+	@+$(MAKE) run-tests
+
+asan: ## the tests with AddressSanitizer and UBSan; T= as above
+	@tests/setup.sh test
+	@+$(MAKE) KIND=asan test-programs
+	@+$(MAKE) KIND=asan run-tests
+
+test-programs: all $(if $(filter cli cli/%,$(T)),,$(if $(filter unit/%,$(T)),$(T:unit/%=$(OBJ)/tests/test_%),$(UNIT))) $(COST)
+
+run-tests:
+	@ABBA=$(abspath $(ABBA)) ABBA_BUILD=$(ABSBUILD) ABBA_KIND=$(KIND) tests/run.sh '$(T)'
 
 # A stamp's text changes when the commands do: another compiler or flag rebuilds what it touches.
 define stamp
