@@ -33,6 +33,7 @@ UNIT_SRC   := $(wildcard tests/unit/test_*.c)
 UNIT_HELP  := $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c))
 COST_SRC   := $(wildcard tests/cost/*.c)
 BENCH_SRC  := $(wildcard tests/bench/*.c)
+MAN        := $(wildcard man/*.1 src/cli/*.1 doc/*.1)
 FUZZ_SRC   := $(wildcard tests/fuzz/fuzz_*.c)
 
 LIB     := $(OBJ)/libabba.a
@@ -82,11 +83,13 @@ VERSION := $(shell git describe --tags --match 'v[0-9]*' --dirty 2>/dev/null || 
              cat VERSION 2>/dev/null || echo 0.0.0)
 VERSION := $(patsubst v%,%,$(VERSION))
 DEFS_base/version := -DABBA_VERSION='"$(VERSION)"'
-DEFS_plan/lookup  := -DABBA_SOURCE_DIR='"$(TOP)"' -DABBA_SHARE_DIR='"$(PREFIX)/share/abba"'
+DEFS_plan/lookup  := -DABBA_SOURCE_DIR='"$(TOP)"' -DABBA_BUILD_DIR='"$(ABSBUILD)"' \
+                     -DABBA_SHARE_DIR='"$(PREFIX)/share/abba"' \
+                     -DABBA_LIBEXEC_DIR='"$(PREFIX)/libexec/abba"'
 
 # ---- targets ---------------------------------------------------------------------------------
-.PHONY: all help setup demo run-demo test run-tests test-programs asan lint tidy layers headers coverage fuzz \
-        run-fuzz bench install dist clean FORCE
+.PHONY: all help setup demo run-demo test run-tests test-programs asan lint format tidy layers headers coverage \
+        fuzz run-fuzz bench run-bench install dist clean FORCE
 .DEFAULT_GOAL := all
 
 all: $(LIB) $(if $(MAIN_SRC),$(ABBA)) runners ## the program and the runners' programs
@@ -98,20 +101,23 @@ help: ## this list
 setup: ## install what building and testing need (one apt-get install, or nothing)
 	@tests/setup.sh test
 
+# Without a -j of the caller's, as many jobs as there are processors.
+SUBMAKE = $(MAKE) $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc 2>/dev/null || echo 2))
+
 # Each of these starts make anew after the set-up: what it has just installed is seen then.
 demo: ## set up, build, and compare two real variants
 	@tests/setup.sh demo
-	@+$(MAKE) all
+	@+$(SUBMAKE) all
 	@+$(MAKE) run-demo
 
 test: ## set up, build, run all tests; T=unit/json or T=cli/compare for some
 	@tests/setup.sh test
-	@+$(MAKE) test-programs
+	@+$(SUBMAKE) test-programs
 	@+$(MAKE) run-tests
 
 asan: ## the tests with AddressSanitizer and UBSan; T= as above
 	@tests/setup.sh test
-	@+$(MAKE) KIND=asan test-programs
+	@+$(SUBMAKE) KIND=asan test-programs
 	@+$(MAKE) KIND=asan run-tests
 
 test-programs: all $(if $(filter cli cli/%,$(T)),,$(if $(filter unit/%,$(T)),$(T:unit/%=$(OBJ)/tests/test_%),$(UNIT))) $(COST)
@@ -229,7 +235,97 @@ $(FUZZ): %: %.o $(LIB)
 	$(call say,LINK,$@)
 	$(Q)$(CC) -fsanitize=fuzzer $(ALL_LD) -o $@ $^ $(LIBS)
 
+# ---- checks that run nothing ---------------------------------------------------------------------
+layers: ## prove which room includes which
+	@tests/layers.sh
+
+headers: $(HDR:src/%=$(BUILD)/headers/%.o) ## compile each header alone
+	@echo "headers: $(words $(HDR)) compile alone"
+# Twice, so that a missing guard shows as well.
+$(BUILD)/headers/%.h.o: src/%.h $(BUILD)/.plain
+	@mkdir -p $(@D)
+	$(Q)printf '#include "%s"\n#include "%s"\n' $*.h $*.h | $(CC) $(PLAIN) $(DEPS) -x c -c -o $@ -
+
+lint: ## clang-format, shellcheck, banned words, clang-tidy
+	@tests/setup.sh lint
+	@tests/lint.sh
+	@+$(SUBMAKE) tidy
+
+format: ## lay out all C files by clang-format
+	clang-format -i $(wildcard src/*.c src/*/*.[ch] runners/*/*.[ch] tests/*/*.[ch])
+
+# A source is looked at again when its object is newer, that is when one of its headers changed too.
+TIDY_SRC := $(filter %.c,$(LIB_SRC) $(MAIN_SRC))
+tidy: $(TIDY_SRC:src/%.c=$(OBJ)/tidy/%.ok)
+	@echo "tidy: $(words $(TIDY_SRC)) sources clean"
+$(OBJ)/tidy/%.ok: $(OBJ)/%.o .clang-tidy
+	$(call say,TIDY,src/$*.c)
+	@mkdir -p $(@D)
+	$(Q)clang-tidy --quiet src/$*.c -- $(STD) $(PC_CFLAGS) $(DEFS_$*) >$@.out 2>&1 || \
+	    { grep -v 'warnings generated' $@.out; exit 1; }
+	@touch $@
+
+# ---- coverage, fuzzing, benchmarks -----------------------------------------------------------------
+coverage: ## lines that the tests reach, room by room
+	@tests/setup.sh test
+	@+$(SUBMAKE) KIND=coverage test-programs
+	@find $(BUILD)/coverage -name '*.gcda' -delete
+	@+-$(MAKE) KIND=coverage run-tests
+	@tests/coverage.sh $(BUILD)/coverage
+
+FUZZ_SECONDS ?= 20
+fuzz: ## each tests/fuzz program for FUZZ_SECONDS (20) under libFuzzer
+	@tests/setup.sh fuzz
+	@+$(SUBMAKE) KIND=fuzz CC=clang run-fuzz
+run-fuzz: $(FUZZ)
+	@for f in $(FUZZ); do \
+	    name=$${f##*/fuzz_}; corpus=$(BUILD)/fuzz/corpus/$$name; mkdir -p $$corpus; \
+	    echo "fuzz: $$name, $(FUZZ_SECONDS) s"; \
+	    $$f -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+	        -artifact_prefix=$(BUILD)/fuzz/$$name- $$corpus $(wildcard tests/fuzz/corpus/*/) \
+	        >$(BUILD)/fuzz/$$name.log 2>&1 || { tail -40 $(BUILD)/fuzz/$$name.log; exit 1; }; \
+	    grep -E '^stat::number_of_executed_units|^Done' $(BUILD)/fuzz/$$name.log; \
+	done
+
+bench: ## tests/bench, which print ratios; T=harness for one
+	@tests/setup.sh bench
+	@+$(SUBMAKE) all
+	@+$(MAKE) run-bench
+run-bench: $(BENCH) $(COST)
+	@for b in $(sort $(if $(T),$(wildcard tests/bench/$(T).sh),$(wildcard tests/bench/*.sh))); do \
+	    echo "== $$b"; \
+	    ABBA=$(abspath $(ABBA)) ABBA_BUILD=$(ABSBUILD) ABBA_SOURCE=$(TOP) BENCH=$(abspath $(OBJ))/bench $$b || exit 1; \
+	done
+
+# ---- the demo ----------------------------------------------------------------------------------------
+DEMO_PROFILES   := flow/pingpong flow/many
+DEMO_PROGRAM    := $(BUILD)/runners/flow/flow
+run-demo:
+	@echo "demo: not there yet: it needs abba run and the flow runner" >&2; exit 1
+
+# ---- delivery -----------------------------------------------------------------------------------------
+INSTALL ?= install
+share   := $(DESTDIR)$(PREFIX)/share/abba
+install: all ## the program, its data and its manual below DESTDIR and PREFIX
+	$(INSTALL) -d $(DESTDIR)$(PREFIX)/bin $(share)
+	$(INSTALL) -m 755 $(ABBA) $(DESTDIR)$(PREFIX)/bin/abba
+	@for f in $(wildcard runners/*/*.json profiles/*/*.json thresholds/*.json archive/schema/*); do \
+	    to=$(share)/$${f#archive/}; $(INSTALL) -d $${to%/*} && $(INSTALL) -m 644 $$f $$to || exit 1; done
+	@for f in $(RUNNER_PROGRAMS:$(BUILD)/%=%); do \
+	    to=$(DESTDIR)$(PREFIX)/libexec/abba/$$f; \
+	    $(INSTALL) -d $${to%/*} && $(INSTALL) -m 755 $(BUILD)/$$f $$to || exit 1; done
+	@for f in $(MAN); do \
+	    $(INSTALL) -d $(DESTDIR)$(PREFIX)/share/man/man1 && \
+	    $(INSTALL) -m 644 $$f $(DESTDIR)$(PREFIX)/share/man/man1/ || exit 1; done
+
+dist: ## a source tarball in the build folder, with its version in a VERSION file
+	@mkdir -p $(BUILD)
+	@echo '$(VERSION)' >$(BUILD)/VERSION
+	git archive --format=tar.gz --prefix=abba-$(VERSION)/ --add-file=$(BUILD)/VERSION \
+	    -o $(BUILD)/abba-$(VERSION).tar.gz HEAD
+
 clean: ## remove the build folder
 	rm -rf $(BUILD)
 
--include $(wildcard $(OBJ)/*.d $(OBJ)/*/*.d $(BUILD)/zygote/*.d $(BUILD)/runners/*/*.d $(BUILD)/cost/*.d)
+-include $(wildcard $(OBJ)/*.d $(OBJ)/*/*.d $(BUILD)/zygote/*.d $(BUILD)/runners/*/*.d $(BUILD)/cost/*.d \
+           $(BUILD)/headers/*/*.d)
