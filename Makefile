@@ -73,6 +73,7 @@ ifeq ($(filter $(KIND),release asan coverage fuzz),)
 $(error KIND is '$(KIND)': release, asan, coverage or fuzz)
 endif
 KIND_FLAGS := $(KIND_FLAGS_$(KIND))
+KIND_CC    := $(if $(filter fuzz,$(KIND)),clang,$(CC))
 ALL_CFLAGS := $(PLAIN) $(KIND_FLAGS) $(PC_CFLAGS) $(CPPFLAGS)
 ALL_LD     := $(KIND_FLAGS) -Wl,--as-needed $(LDFLAGS)
 DEPS        = -MMD -MP -MF $(@:.o=).d -MT $@
@@ -132,7 +133,7 @@ define stamp
 endef
 $(OBJ)/.flags: FORCE
 	$(if $(MISSING),$(error missing libraries: $(MISSING) (pkg-config names); `make setup` installs them))
-	$(call stamp,$(CC) $(ALL_CFLAGS) $(ALL_LD) $(LIBS))
+	$(call stamp,$(KIND_CC) $(ALL_CFLAGS) $(ALL_LD) $(LIBS))
 $(OBJ)/.sources: FORCE
 	$(call stamp,$(LIB_SRC))
 $(OBJ)/.version: FORCE
@@ -149,7 +150,7 @@ $(OBJ)/plan/lookup.o: $(OBJ)/.paths
 $(OBJ)/%.o: src/%.c $(OBJ)/.flags
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) $(DEFS_$*) $(DEPS) -c -o $@ $<
+	$(Q)$(KIND_CC) $(ALL_CFLAGS) $(DEFS_$*) $(DEPS) -c -o $@ $<
 
 $(OBJ)/run/zygote_image.o: src/run/zygote_image.S $(ZYGOTE) $(OBJ)/.flags
 	$(call say,AS,$<)
@@ -165,7 +166,7 @@ $(LIB): $(LIB_OBJ) $(OBJ)/.sources
 $(ABBA): $(OBJ)/main.o $(LIB)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_LD) -o $@ $^ $(LIBS)
+	$(Q)$(KIND_CC) $(ALL_LD) -o $@ $^ $(LIBS)
 
 # ---- zygote: static, none of our libraries -------------------------------------------------------
 ZYGOTE_OBJ := $(ZYGOTE_SRC:src/zygote/%.c=$(BUILD)/zygote/%.o)
@@ -208,10 +209,10 @@ $(foreach r,$(RUNNERS),$(eval $(call runner,$(r))))
 $(OBJ)/tests/%.o: tests/unit/%.c $(OBJ)/.flags
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) -Wno-missing-prototypes -Itests/unit $(DEPS) -c -o $@ $<
+	$(Q)$(KIND_CC) $(ALL_CFLAGS) -Wno-missing-prototypes -Itests/unit $(DEPS) -c -o $@ $<
 $(UNIT): %: %.o $(UNIT_HELP:tests/unit/%.c=$(OBJ)/tests/%.o) $(LIB)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(ALL_LD) -o $@ $^ $(LIBS) $(CMOCKA)
+	$(Q)$(KIND_CC) $(ALL_LD) -o $@ $^ $(LIBS) $(CMOCKA)
 
 # Of known cost: static, one file each, so that their own footprint is small.
 $(BUILD)/cost/%: tests/cost/%.c $(BUILD)/.plain
@@ -222,18 +223,18 @@ $(BUILD)/cost/%: tests/cost/%.c $(BUILD)/.plain
 $(OBJ)/bench/%.o: tests/bench/%.c $(OBJ)/.flags
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) -Wno-missing-prototypes $(DEPS) -c -o $@ $<
+	$(Q)$(KIND_CC) $(ALL_CFLAGS) -Wno-missing-prototypes $(DEPS) -c -o $@ $<
 $(BENCH): %: %.o $(LIB)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(ALL_LD) -o $@ $^ $(LIBS)
+	$(Q)$(KIND_CC) $(ALL_LD) -o $@ $^ $(LIBS)
 
 $(OBJ)/fuzz/%.o: tests/fuzz/%.c $(OBJ)/.flags
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) -Wno-missing-prototypes $(DEPS) -c -o $@ $<
+	$(Q)$(KIND_CC) $(ALL_CFLAGS) -Wno-missing-prototypes $(DEPS) -c -o $@ $<
 $(FUZZ): %: %.o $(LIB)
 	$(call say,LINK,$@)
-	$(Q)$(CC) -fsanitize=fuzzer $(ALL_LD) -o $@ $^ $(LIBS)
+	$(Q)$(KIND_CC) -fsanitize=fuzzer $(ALL_LD) -o $@ $^ $(LIBS)
 
 # ---- checks that run nothing ---------------------------------------------------------------------
 layers: ## prove which room includes which
@@ -276,7 +277,7 @@ coverage: ## lines that the tests reach, room by room
 FUZZ_SECONDS ?= 20
 fuzz: ## each tests/fuzz program for FUZZ_SECONDS (20) under libFuzzer
 	@tests/setup.sh fuzz
-	@+$(SUBMAKE) KIND=fuzz CC=clang run-fuzz
+	@+$(SUBMAKE) KIND=fuzz run-fuzz
 run-fuzz: $(FUZZ)
 	@for f in $(FUZZ); do \
 	    name=$${f##*/fuzz_}; corpus=$(BUILD)/fuzz/corpus/$$name; mkdir -p $$corpus; \

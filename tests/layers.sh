@@ -4,8 +4,8 @@
 #
 # usage: tests/layers.sh [FOLDER]     (default: src beside this script's folder)
 set -u
-cd "$(dirname "$0")/.." || exit 2
 src=${1:-src}
+[ $# -gt 0 ] || cd "$(dirname "$0")/.." || exit 2
 cd "$src" || exit 2
 
 # shellcheck disable=SC2046

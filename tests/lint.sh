@@ -13,7 +13,8 @@ mapfile -t scripts < <({
 } 2>/dev/null | LC_ALL=C sort -u)
 
 # One line a finding; `make format` mends them.
-clang-format --dry-run -Werror "${sources[@]}" 2>&1 | sed -n 's/error: code should be clang-formatted.*/layout (make format)/p'
+clang-format --dry-run -Werror "${sources[@]}" 2>&1 |
+    sed -nE 's/:[0-9]+: error: code should be clang-formatted.*/: layout (make format)/p' | uniq
 [ "${PIPESTATUS[0]}" = 0 ] || status=1
 # SC1091: a helper that bats loads is checked by itself.
 shellcheck -x -e SC1091 "${scripts[@]}" || status=1
