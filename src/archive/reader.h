@@ -2,7 +2,8 @@
  * reader: an archive's plan, machine and samples, strictly read. judge/ and report/ see only this.
  *
  * An unfinished archive opens too (`finished` is false); a last line without its newline is
- * ignored and counted as torn. Anything else that does not fit is ERR_ARCHIVE, naming file and line.
+ * ignored and counted as torn. Anything else that does not fit is ERR_ARCHIVE, naming file and
+ * line.
  */
 #ifndef ABBA_ARCHIVE_READER_H
 #define ABBA_ARCHIVE_READER_H
@@ -19,9 +20,9 @@ struct archive {
     const char *tool;       /* "abba 0.1.0" that made it */
     struct sample *samples; /* in the order of the file */
     size_t sample_count;
-    bool finished;   /* SHA256SUMS is there */
-    bool torn;       /* the last line of samples.jsonl had no newline */
-    char digest[65]; /* SHA-256 of SHA256SUMS, "" if unfinished */
+    bool finished;      /* SHA256SUMS is there */
+    bool torn;          /* the last line of samples.jsonl had no newline */
+    char digest[65];    /* SHA-256 of SHA256SUMS, "" if unfinished */
     const char *report; /* text of report.json, NULL if there is none */
     size_t report_len;
 };

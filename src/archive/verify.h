@@ -1,5 +1,6 @@
 /*
- * verify: whether an archive is whole: structure, checksums, plan hash, every run once and in order.
+ * verify: whether an archive is whole: structure, checksums, plan hash, every run once and in
+ * order.
  *
  * That report.json comes out of it again is checked by the caller, who knows judge/.
  */
@@ -10,7 +11,8 @@
 
 /*
  * 0: whole. -1 with ERR_ARCHIVE naming the first difference, or ERR_UNFINISHED
- * ("unfinished: 37 of 120 runs"). `digest` (64 hex digits, or NULL) is what SHA256SUMS must hash to.
+ * ("unfinished: 37 of 120 runs"). `digest` (64 hex digits, or NULL) is what SHA256SUMS must hash
+ * to.
  */
 int archive_verify(const struct archive *a, const char *digest, struct err *err);
 

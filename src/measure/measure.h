@@ -20,8 +20,8 @@ int meter_new(struct meter **m, const struct runner *runner, long page_bytes, in
 void meter_free(struct meter *m);
 
 struct measure_context {
-    const char *scratch;  /* folder of the run, for metrics out of files; NULL if none */
-    bool allow_failures;  /* a non-zero exit is not a failure */
+    const char *scratch; /* folder of the run, for metrics out of files; NULL if none */
+    bool allow_failures; /* a non-zero exit is not a failure */
 };
 
 /*

@@ -15,7 +15,8 @@ struct arena;
 struct json;
 struct json_writer;
 
-/* A setting that disturbs measurements, with what was found: {"aslr", "2"}, {"governor", "performance"}. */
+/* A setting that disturbs measurements, with what was found: {"aslr", "2"}, {"governor",
+ * "performance"}. */
 struct machine_setting {
     const char *name;
     const char *value; /* NULL: this machine does not say */

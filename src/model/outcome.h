@@ -17,7 +17,8 @@
 struct capture {
     char *head; /* the first bytes, NUL behind them */
     size_t head_len;
-    char *tail; /* the last bytes, in order (unrolled when the run ends), empty while all fits the head */
+    char *tail; /* the last bytes, in order (unrolled when the run ends), empty while all fits the
+                   head */
     size_t tail_len;
     uint64_t total; /* all bytes written by the program */
     uint64_t cut;   /* total - head_len - tail_len */
@@ -39,39 +40,39 @@ struct counter_reading {
 
 /* Where the CPU time of a role comes from, and whether two sources agree. */
 struct cpu_reading {
-    double user_s, system_s;  /* waited-for tree, orphans included */
-    struct value cgroup_s;    /* cpu.stat usage, where the role has a cgroup */
-    bool differ;              /* by more than 2 % and 5 ms */
+    double user_s, system_s; /* waited-for tree, orphans included */
+    struct value cgroup_s;   /* cpu.stat usage, where the role has a cgroup */
+    bool differ;             /* by more than 2 % and 5 ms */
 };
 
 enum role_end {
-    ROLE_NOT_STARTED, /* an earlier role failed */
+    ROLE_NOT_STARTED,  /* an earlier role failed */
     ROLE_START_FAILED, /* exec or a step before it: see error */
-    ROLE_EXITED,      /* exit_code */
-    ROLE_SIGNALED,    /* signal, not sent by abba */
-    ROLE_STOPPED,     /* by its declared stop signal: a good end */
-    ROLE_KILLED,      /* by abba: time-out, another role's failure, interruption */
+    ROLE_EXITED,       /* exit_code */
+    ROLE_SIGNALED,     /* signal, not sent by abba */
+    ROLE_STOPPED,      /* by its declared stop signal: a good end */
+    ROLE_KILLED,       /* by abba: time-out, another role's failure, interruption */
 };
 
 struct role_outcome {
     const char *name;
     enum role_end end;
     int exit_code, signal;
-    char error[256];   /* ROLE_START_FAILED, not ready: what and why, one line; else empty */
-    bool ready;        /* became ready (or needs no readiness) */
+    char error[256]; /* ROLE_START_FAILED, not ready: what and why, one line; else empty */
+    bool ready;      /* became ready (or needs no readiness) */
     uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC: exec, exit of the root process */
     struct cpu_reading cpu;
-    uint64_t peak_rss_bytes;     /* the larger of the next two */
-    uint64_t sampled_rss_bytes;  /* highest sum over the tree */
-    uint64_t max_rss_bytes;      /* largest single ru_maxrss */
+    uint64_t peak_rss_bytes;    /* the larger of the next two */
+    uint64_t sampled_rss_bytes; /* highest sum over the tree */
+    uint64_t max_rss_bytes;     /* largest single ru_maxrss */
     uint64_t minor_faults, major_faults;
-    uint64_t context_switches;   /* voluntary + involuntary, from rusage */
-    uint32_t processes;          /* that were waited for */
-    uint32_t leftovers;          /* ended by abba after the root process had exited */
+    uint64_t context_switches;      /* voluntary + involuntary, from rusage */
+    uint32_t processes;             /* that were waited for */
+    uint32_t leftovers;             /* ended by abba after the root process had exited */
     uint32_t samples, missed_ticks; /* of the RSS sampler */
     struct rss_point *rss;
     size_t rss_count, rss_room;
-    char cpus[128];              /* read back from the kernel, list form */
+    char cpus[128]; /* read back from the kernel, list form */
     struct capture out, err;
     struct counter_reading *counters;
     size_t counter_count;
@@ -90,9 +91,9 @@ enum run_end { RUN_DONE, RUN_TIMEOUT, RUN_INTERRUPTED, RUN_NOT_READY, RUN_FAILED
 
 struct outcome {
     enum run_end end;
-    char error[512];           /* one line, empty if RUN_DONE */
-    uint64_t started_unix_ns;  /* CLOCK_REALTIME */
-    uint64_t wall_ns;          /* see PROCESS: last role's exec to the last good exit */
+    char error[512];          /* one line, empty if RUN_DONE */
+    uint64_t started_unix_ns; /* CLOCK_REALTIME */
+    uint64_t wall_ns;         /* see PROCESS: last role's exec to the last good exit */
     struct role_outcome *roles;
     size_t role_count;
     struct noise_reading noise;

@@ -30,14 +30,14 @@ struct plan {
     struct profile *profiles; /* expanded, in the order in which they run */
     size_t profile_count;
     struct thresholds thresholds;
-    struct strings events; /* libpfm4 names of the counters */
-    uint64_t seed;         /* of common random numbers; decimal string in JSON */
-    bool aa;               /* the baseline against itself */
-    bool allow_failures;   /* a run that exits non-zero is a sample like any other (compare -f) */
-    bool unsupported_fail; /* a profile that this machine cannot run is an error, not skipped */
-    const char *isolation; /* "pid-namespace" or "subreaper" */
-    const char *input;     /* file given to every root process as standard input, or NULL */
-    char input_sha256[65]; /* of that file; "" without one */
+    struct strings events;   /* libpfm4 names of the counters */
+    uint64_t seed;           /* of common random numbers; decimal string in JSON */
+    bool aa;                 /* the baseline against itself */
+    bool allow_failures;     /* a run that exits non-zero is a sample like any other (compare -f) */
+    bool unsupported_fail;   /* a profile that this machine cannot run is an error, not skipped */
+    const char *isolation;   /* "pid-namespace" or "subreaper" */
+    const char *input;       /* file given to every root process as standard input, or NULL */
+    char input_sha256[65];   /* of that file; "" without one */
     struct env_setting *env; /* --env: for every variant */
     size_t env_count;
     char sha256[65]; /* of the canonical JSON; "" until plan_seal() */
@@ -60,12 +60,14 @@ const struct runner *plan_find_runner(const struct plan *p, const char *name);
 const struct profile *plan_find_profile(const struct plan *p, const char *name);
 const struct variant *plan_find_variant(const struct plan *p, const char *name);
 
-/* Pairs of a profile's main stage, of its confirming stage (0: none), and how many must be complete. */
+/* Pairs of a profile's main stage, of its confirming stage (0: none), and how many must be
+ * complete. */
 int plan_pairs(const struct plan *p, const struct profile *profile);
 int plan_confirm(const struct plan *p, const struct profile *profile);
 int plan_min_complete(const struct plan *p, const struct profile *profile);
 
-/* Unit and direction of any metric of the plan: a runner's own, else the standard table. False if unknown. */
+/* Unit and direction of any metric of the plan: a runner's own, else the standard table. False if
+ * unknown. */
 bool plan_metric(const struct plan *p, const char *name, const char **unit,
                  enum metric_better *better);
 

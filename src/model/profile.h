@@ -42,18 +42,19 @@ struct profile_control {
 };
 
 struct profile {
-    const char *name; /* "flow/pingpong", with its matrix combination when expanded: ",streams=32" */
+    const char
+        *name; /* "flow/pingpong", with its matrix combination when expanded: ",streams=32" */
     const char *runner;
-    const char *description;    /* may be NULL */
-    struct load_setting *load;  /* in the runner's order once resolved, defaults filled in */
+    const char *description;   /* may be NULL */
+    struct load_setting *load; /* in the runner's order once resolved, defaults filled in */
     size_t load_count;
-    int pairs;                  /* 0: the thresholds' */
-    int confirm;                /* -1: the thresholds'; 0: no second stage */
-    int min_complete;           /* 0: as many as pairs */
-    int warmup;                 /* warm-up runs a variant, archived and left out of statistics */
-    int64_t pause_ns;           /* before every run */
-    int64_t timeout_ns;         /* of one run; default 60 s */
-    struct role_cpus *cpus;     /* role "*" : every role */
+    int pairs;              /* 0: the thresholds' */
+    int confirm;            /* -1: the thresholds'; 0: no second stage */
+    int min_complete;       /* 0: as many as pairs */
+    int warmup;             /* warm-up runs a variant, archived and left out of statistics */
+    int64_t pause_ns;       /* before every run */
+    int64_t timeout_ns;     /* of one run; default 60 s */
+    struct role_cpus *cpus; /* role "*" : every role */
     size_t cpus_count;
     struct matrix_axis *matrix; /* empty once expanded */
     size_t matrix_count;

@@ -44,7 +44,7 @@ struct report_metric {
     double baseline_spread, candidate_spread; /* (p84 - p16) / 2 of the column, in the unit */
     double baseline_min, baseline_max, candidate_min, candidate_max;
     double median_change;
-    double median_difference; /* in the unit */
+    double median_difference;           /* in the unit */
     double interval_low, interval_high; /* of the change */
     double level;                       /* one-sided level of each end */
     double threshold;                   /* NaN: not judged */
@@ -52,11 +52,11 @@ struct report_metric {
     enum grade grade;
     enum mark mark;
     double hodges_lehmann, hl_low, hl_high, hl_level;
-    double p;          /* exact signed-rank, two-sided */
-    double holm_p;     /* one-sided, adjusted over the series' gating verdicts */
-    int zeros;         /* pairs without a difference, dropped from p */
-    double sigma;      /* standard deviation of the paired change (log form) */
-    double sees;       /* smallest change found 8 times in 10 */
+    double p;      /* exact signed-rank, two-sided */
+    double holm_p; /* one-sided, adjusted over the series' gating verdicts */
+    int zeros;     /* pairs without a difference, dropped from p */
+    double sigma;  /* standard deviation of the paired change (log form) */
+    double sees;   /* smallest change found 8 times in 10 */
     double slot_effect, slot_p;
     double balanced_median; /* of an odd count; else NaN */
     double false_alarm;     /* chance of "regressed" with no true change */
@@ -77,7 +77,7 @@ struct report_aa {
 struct report_failure {
     const char *variant;
     int count;
-    const char *error; /* the first one */
+    const char *error;       /* the first one */
     const char *stderr_tail; /* its last lines, or NULL */
     uint64_t run;            /* the first one's number */
 };
@@ -85,11 +85,11 @@ struct report_failure {
 struct report_profile {
     const char *profile;
     enum verdict verdict;
-    const char *stage;    /* "main" or "confirm": the one that decided */
+    const char *stage;        /* "main" or "confirm": the one that decided */
     const char *main_verdict; /* of the main stage where a confirming stage decided; else NULL */
     int pairs, complete_pairs, min_complete;
-    const char *order;    /* "4 AB, 4 BA" */
-    double level;         /* of the intervals of complete metrics */
+    const char *order; /* "4 AB, 4 BA" */
+    double level;      /* of the intervals of complete metrics */
     int noisy_pairs;
     struct report_metric *metrics;
     size_t metric_count;
@@ -123,10 +123,10 @@ struct report {
     int gating_verdicts;
     double expected_false_alarms, any_false_alarm;
     int marks_tested;
-    struct strings variants;  /* names, the baseline first */
-    struct strings displays;  /* their command lines */
-    struct strings notes;     /* of the series */
-    const char *host_note;    /* "2 CPUs, Linux 6.18, no PMU": one line about the machine */
+    struct strings variants; /* names, the baseline first */
+    struct strings displays; /* their command lines */
+    struct strings notes;    /* of the series */
+    const char *host_note;   /* "2 CPUs, Linux 6.18, no PMU": one line about the machine */
 };
 
 const char *verdict_name(enum verdict v);

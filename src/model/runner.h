@@ -17,16 +17,24 @@ struct arena;
 struct json;
 struct json_writer;
 
-enum load_type { LOAD_INTEGER, LOAD_STRING, LOAD_TIME, LOAD_RATE, LOAD_SIZE, LOAD_PERCENT, LOAD_BOOL };
+enum load_type {
+    LOAD_INTEGER,
+    LOAD_STRING,
+    LOAD_TIME,
+    LOAD_RATE,
+    LOAD_SIZE,
+    LOAD_PERCENT,
+    LOAD_BOOL
+};
 
 /* A load parameter that a profile may set. */
 struct load_param {
     const char *name;
     enum load_type type;
-    int64_t min, max;            /* of the base unit: ns, bit/s, B, or the integer itself */
-    struct strings choices;      /* of a string; empty: anything */
-    const char *default_text;    /* as written in the file; NULL: the profile must set it */
-    const char *description;     /* may be NULL */
+    int64_t min, max;         /* of the base unit: ns, bit/s, B, or the integer itself */
+    struct strings choices;   /* of a string; empty: anything */
+    const char *default_text; /* as written in the file; NULL: the profile must set it */
+    const char *description;  /* may be NULL */
 };
 
 enum ready_kind { READY_AT_ONCE, READY_STDOUT, READY_STDERR, READY_TCP, READY_UDP };
@@ -34,17 +42,17 @@ enum ready_kind { READY_AT_ONCE, READY_STDOUT, READY_STDERR, READY_TCP, READY_UD
 /* How a role shows that the next may start. */
 struct ready_spec {
     enum ready_kind kind;
-    const char *pattern;  /* stdout, stderr */
-    const char *port;     /* tcp, udp: a template such as "{port}" */
-    int64_t timeout_ns;   /* default 10 s */
+    const char *pattern; /* stdout, stderr */
+    const char *port;    /* tcp, udp: a template such as "{port}" */
+    int64_t timeout_ns;  /* default 10 s */
 };
 
 struct runner_role {
     const char *name;
     struct strings command; /* templates; "{program}" is the variant's program */
     struct ready_spec ready;
-    struct strings after;   /* roles that must be ready first */
-    int stop_signal;        /* sent when the other roles have ended; 0: the role ends by itself */
+    struct strings after; /* roles that must be ready first */
+    int stop_signal;      /* sent when the other roles have ended; 0: the role ends by itself */
 };
 
 /* How numbers are written in a runner's output; declared, never guessed. */
@@ -74,7 +82,7 @@ struct runner_metric {
     enum match_which match;
     int sacrifice; /* matches left out at the front (MATCH_ALL) */
     enum match_reduce reduce;
-    bool required; /* default true: without it the sample is failed */
+    bool required;                       /* default true: without it the sample is failed */
     const struct number_format *numbers; /* NULL: the runner's */
 };
 
@@ -107,7 +115,8 @@ struct runner {
     size_t invalid_count;
     struct runner_check *checks;
     size_t check_count;
-    bool is_command; /* the special runner `command`: one role whose command is the variant itself */
+    bool
+        is_command; /* the special runner `command`: one role whose command is the variant itself */
 };
 
 /*
@@ -118,7 +127,8 @@ struct runner {
 int runner_decode(struct runner *r, const struct json *root, const char *file, struct arena *arena,
                   struct err *err);
 
-/* Writes the runner in the file's schema; defaults are written out, so equal runners give equal text. */
+/* Writes the runner in the file's schema; defaults are written out, so equal runners give equal
+ * text. */
 void runner_encode(const struct runner *r, struct json_writer *w);
 
 const struct runner_role *runner_find_role(const struct runner *r, const char *name);

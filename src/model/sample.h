@@ -56,8 +56,9 @@ struct sample {
     const char *variant;
     const char *profile;
     enum sample_status status;
-    const char *error;   /* NULL if ok; one line */
-    const char *started; /* UTC, ISO 8601 */
+    const char *error;    /* NULL if ok; one line */
+    bool program_changed; /* a file under test is not the plan's any more: the series is invalid */
+    const char *started;  /* UTC, ISO 8601 */
     struct sample_metric *metrics;
     size_t metric_count;
     struct sample_role *roles;

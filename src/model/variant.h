@@ -22,7 +22,8 @@ struct variant {
     const char *name;    /* "baseline", "candidate", or as given; unique in a series */
     const char *runner;  /* NULL: the profile's */
     const char *program; /* as given; NULL: the runner's own */
-    struct strings args; /* appended to every role's command (runner `command`: the whole command's rest) */
+    struct strings
+        args; /* appended to every role's command (runner `command`: the whole command's rest) */
     struct env_setting *env;
     size_t env_count;
     const char *source_json; /* `source` as given, compact JSON; NULL if none */

@@ -9,24 +9,25 @@
 
 /* What a person asked for; all borrowed. */
 struct plan_request {
-    const char *command;       /* "run" or "compare" */
-    struct strings profiles;   /* names or files (run) */
-    struct strings variants;   /* baseline first: NAME=PROGRAM, a path or a JSON file; compare: command lines */
+    const char *command;     /* "run" or "compare" */
+    struct strings profiles; /* names or files (run) */
+    struct strings
+        variants; /* baseline first: NAME=PROGRAM, a path or a JSON file; compare: command lines */
     struct strings baseline_args, candidate_args;
     struct strings baseline_env, candidate_env, env; /* "K=V" */
-    struct strings thresholds; /* --threshold METRIC=PERCENT */
+    struct strings thresholds;                       /* --threshold METRIC=PERCENT */
     const char *thresholds_file; /* name or file; NULL: `default` for run, none for compare */
-    struct strings events;     /* --event, beside the defaults */
-    struct strings claims;     /* --claim METRIC */
-    const char *cpus;          /* --cpus LIST, for every role */
+    struct strings events;       /* --event, beside the defaults */
+    struct strings claims;       /* --claim METRIC */
+    const char *cpus;            /* --cpus LIST, for every role */
     const char *input;
-    int pairs;                 /* -1: not given */
-    int confirm;               /* -1: not given */
-    int warmup;                /* -1: not given */
+    int pairs;                    /* -1: not given */
+    int confirm;                  /* -1: not given */
+    int warmup;                   /* -1: not given */
     int64_t pause_ns, timeout_ns; /* -1: not given */
-    const char *seed;          /* NULL: 1 */
+    const char *seed;             /* NULL: 1 */
     bool aa, allow_failures, unsupported_fail;
-    const char *isolation;     /* what the machine reached */
+    const char *isolation; /* what the machine reached */
 };
 
 /*
@@ -36,7 +37,8 @@ struct plan_request {
 int plan_build(struct plan *p, const struct plan_request *request, struct arena *arena,
                struct err *err);
 
-/* Expected time of the series, pauses included, without confirming stages; 0 where a load has no duration. */
+/* Expected time of the series, pauses included, without confirming stages; 0 where a load has no
+ * duration. */
 uint64_t plan_expected_ns(const struct plan *p);
 
 #endif

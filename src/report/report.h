@@ -11,10 +11,10 @@
 struct buf;
 
 struct report_style {
-    bool color;   /* ANSI escapes */
-    bool utf8;    /* lightning, poop, plus-minus; else plain words */
-    int columns;  /* width to keep to; 0: no limit */
-    bool verbose; /* every metric, Hodges-Lehmann, p values */
+    bool color;          /* ANSI escapes */
+    bool utf8;           /* lightning, poop, plus-minus; else plain words */
+    int columns;         /* width to keep to; 0: no limit */
+    bool verbose;        /* every metric, Hodges-Lehmann, p values */
     const char *archive; /* its folder, for the last lines; NULL: not kept */
     const char *digest;  /* "" or 64 hex digits */
 };

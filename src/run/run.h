@@ -24,40 +24,48 @@ enum isolation { ISOLATION_AUTO, ISOLATION_PID_NAMESPACE, ISOLATION_SUBREAPER };
 
 struct run_options {
     enum isolation isolation;
-    struct strings events;  /* counters to read, libpfm4 names */
-    size_t max_roles;       /* of any runner of the series */
-    uint64_t sample_ns;     /* RSS sampling period; 0: 5 ms */
-    const volatile sig_atomic_t *interrupted; /* set by the caller's signal handler; a run then ends soon */
-    int wake_fd;            /* becomes readable when *interrupted is set (a self-pipe or signalfd); -1: none */
+    struct strings events; /* counters to read, libpfm4 names */
+    size_t max_roles;      /* of any runner of the series */
+    uint64_t sample_ns;    /* RSS sampling period; 0: 5 ms */
+    const volatile sig_atomic_t
+        *interrupted; /* set by the caller's signal handler; a run then ends soon */
+    int wake_fd; /* becomes readable when *interrupted is set (a self-pipe or signalfd); -1: none */
 };
 
 /* How a role shows that it is ready: the run room's form, templates filled in. */
-enum run_ready_kind { RUN_READY_AT_ONCE, RUN_READY_STDOUT, RUN_READY_STDERR, RUN_READY_TCP, RUN_READY_UDP };
+enum run_ready_kind {
+    RUN_READY_AT_ONCE,
+    RUN_READY_STDOUT,
+    RUN_READY_STDERR,
+    RUN_READY_TCP,
+    RUN_READY_UDP
+};
 
 struct run_role {
     const char *name;
     const char *const *argv; /* argv[0] is executed as it is: an absolute path */
     const char *const *envp;
-    const char *cwd;         /* NULL: abba's own */
-    const char *cpus;        /* list form; NULL: any */
-    uint32_t after;          /* bit set of the roles (indices) that must be ready first */
+    const char *cwd;  /* NULL: abba's own */
+    const char *cpus; /* list form; NULL: any */
+    uint32_t after;   /* bit set of the roles (indices) that must be ready first */
     enum run_ready_kind ready;
     struct pattern *ready_pattern; /* stdout, stderr; borrowed */
     uint16_t ready_port;           /* tcp, udp */
     uint64_t ready_timeout_ns;
-    int stop_signal;         /* sent when all roles without one have ended; 0: ends by itself */
-    int net_fd;              /* network namespace; -1: abba's own */
+    int stop_signal; /* sent when all roles without one have ended; 0: ends by itself */
+    int net_fd;      /* network namespace; -1: abba's own */
 };
 
 struct run_request {
     uint64_t number; /* of the run, for messages */
     const struct run_role *roles;
     size_t role_count;
-    int stdin_fd;    /* opened anew by the caller for each run, or -1 for /dev/null; borrowed */
+    int stdin_fd; /* opened anew by the caller for each run, or -1 for /dev/null; borrowed */
     uint64_t timeout_ns;
 };
 
-/* Starts the zygote and takes all memory. ERR_SYSTEM if the machine refuses even the subreaper way. */
+/* Starts the zygote and takes all memory. ERR_SYSTEM if the machine refuses even the subreaper way.
+ */
 int run_host_open(struct run_host **host, const struct run_options *options, struct err *err);
 
 /* Ends everything below the zygote and frees. Safe on NULL. */

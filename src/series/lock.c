@@ -37,7 +37,8 @@ int lock_take(const char *path, void (*note)(void *user, const char *text), void
         return fd;
     if (errno == EWOULDBLOCK) {
         if (note)
-            note(user, "another series runs on this host; waiting for it to end (--no-lock does not wait)");
+            note(user, "another series runs on this host; waiting for it to end (--no-lock does "
+                       "not wait)");
         if (flock(fd, LOCK_EX) == 0)
             return fd;
     }

@@ -1,0 +1,34 @@
+/*
+ * request: what a run host is asked to do, from plan, profile and variant.
+ *
+ * Commands, ready patterns, padding and CPU lists are prepared once a profile; only what differs
+ * from run to run (port, scratch folder, seed) is filled in anew, and only where it is used.
+ */
+#ifndef ABBA_SERIES_REQUEST_H
+#define ABBA_SERIES_REQUEST_H
+
+#include <stdbool.h>
+
+#include "model/plan.h"
+#include "plan/template.h"
+#include "run/run.h"
+
+struct request_set;
+
+/* Prepares all variants of the profile. ERR_CONFIG if a template or pattern is at fault. */
+int request_set_new(struct request_set **set, const struct plan *plan,
+                    const struct profile *profile, struct err *err);
+void request_set_free(struct request_set *set);
+
+/* Whether any variant uses {port}, or {scratch}. */
+bool request_set_needs_port(const struct request_set *set);
+bool request_set_needs_scratch(const struct request_set *set);
+
+/*
+ * Fills in the request for one run. What it points to belongs to the set and to `arena`; stdin_fd
+ * is left -1.
+ */
+int request_make(struct request_set *set, size_t variant, const struct template_values *values,
+                 struct run_request *out, struct arena *arena, struct err *err);
+
+#endif

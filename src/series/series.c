@@ -1,0 +1,423 @@
+#include "series/series.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "archive/writer.h"
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/files.h"
+#include "base/mem.h"
+#include "measure/measure.h"
+#include "model/order.h"
+#include "run/machine.h"
+#include "run/run.h"
+#include "series/lock.h"
+#include "series/port.h"
+#include "series/programs.h"
+#include "series/request.h"
+#include "series/seed.h"
+#include "series/signals.h"
+
+/* A series while it runs. */
+struct series {
+    struct plan *plan;
+    const struct series_options *options;
+    int lock_fd;
+    struct run_host *host;
+    struct meter **meters; /* one a runner of the plan */
+    struct machine machine;
+    struct archive_writer *writer;
+    struct programs *programs;
+    struct request_set *requests; /* of the profile that runs */
+    size_t profile;               /* its index */
+    char scratch[64];             /* folder of all runs, "" if none is needed */
+    char scratch_run[80];         /* the one of a run: always the same path, made anew */
+    uint64_t runs_done;
+    int64_t started_ns;
+    struct series_progress progress;
+    struct arena arena; /* as long as the series */
+};
+
+static bool interrupted(void)
+{
+    return *signals_flag() != 0;
+}
+
+/* ---- opening and closing ------------------------------------------------------------------- */
+
+static int open_host(struct series *s, struct err *err)
+{
+    struct run_options options = {
+        .isolation = ISOLATION_AUTO,
+        .events = s->plan->events,
+        .interrupted = signals_flag(),
+        .wake_fd = signals_fd(),
+    };
+
+    for (size_t i = 0; i < s->plan->runner_count; i++)
+        if (s->plan->runners[i].role_count > options.max_roles)
+            options.max_roles = s->plan->runners[i].role_count;
+    return run_host_open(&s->host, &options, err);
+}
+
+static void look_at_machine(struct series *s)
+{
+    size_t count;
+    const struct machine_counter *counters = run_host_counters(s->host, &count);
+
+    machine_look(&s->machine, "", s->options->identify, &s->arena);
+    s->machine.isolation = isolation_name(run_host_isolation(s->host));
+    s->machine.counters = arena_array(&s->arena, count, sizeof(*counters));
+    if (count)
+        memcpy(s->machine.counters, counters, count * sizeof(*counters));
+    s->machine.counter_count = count;
+}
+
+static int open_meters(struct series *s, struct err *err)
+{
+    s->meters = arena_array(&s->arena, s->plan->runner_count, sizeof(*s->meters));
+    memset(s->meters, 0, s->plan->runner_count * sizeof(*s->meters));
+    for (size_t i = 0; i < s->plan->runner_count; i++)
+        if (meter_new(&s->meters[i], &s->plan->runners[i], s->machine.page_bytes, s->machine.cpus,
+                      err) != 0)
+            return -1;
+    return 0;
+}
+
+static int series_open(struct series *s, struct err *err)
+{
+    if (s->options->lock) {
+        s->lock_fd = lock_take(LOCK_PATH, s->options->note, s->options->user, err);
+        if (s->lock_fd < 0)
+            return -1;
+    }
+    if (programs_new(&s->programs, s->plan, err) != 0 || open_host(s, err) != 0)
+        return -1;
+    look_at_machine(s);
+    if (open_meters(s, err) != 0)
+        return -1;
+    return archive_writer_new(&s->writer, s->options->archive_folder, err);
+}
+
+static void series_close(struct series *s)
+{
+    struct err ignored = {0};
+
+    request_set_free(s->requests);
+    for (size_t i = 0; s->meters && i < s->plan->runner_count; i++)
+        meter_free(s->meters[i]);
+    run_host_close(s->host);
+    archive_writer_free(s->writer);
+    programs_free(s->programs);
+    if (s->scratch[0])
+        files_remove_tree(s->scratch, &ignored);
+    if (s->lock_fd >= 0)
+        close(s->lock_fd);
+    arena_release(&s->arena);
+}
+
+/* ---- one run ------------------------------------------------------------------------------- */
+
+/* The same pause before every run; writing reaches the disk meanwhile. Ends early on a signal. */
+static int pause_before(struct series *s, const struct profile *profile, struct err *err)
+{
+    int64_t end = clock_mono_ns() + profile->pause_ns;
+    struct pollfd wake = {.fd = signals_fd(), .events = POLLIN};
+
+    if (archive_writer_sync(s->writer, false, err) != 0)
+        return -1;
+    if (profile->pause_ns == 0)
+        return 0;
+    while (!interrupted()) {
+        struct timespec left = clock_ns_timespec(end - clock_mono_ns());
+
+        if (left.tv_sec < 0 || left.tv_nsec < 0 || (left.tv_sec == 0 && left.tv_nsec == 0))
+            break;
+        ppoll(&wake, 1, &left, NULL);
+    }
+    return 0;
+}
+
+/* An empty scratch folder for the next run, at the same path as before. */
+static int fresh_scratch(struct series *s, struct err *err)
+{
+    const char *tmp = getenv("TMPDIR");
+
+    if (!s->scratch[0]) {
+        snprintf(s->scratch, sizeof(s->scratch), "%s/abba-XXXXXX",
+                 tmp && tmp[0] == '/' && strlen(tmp) < 40 ? tmp : "/tmp");
+        if (!mkdtemp(s->scratch)) {
+            err_sys(err, ERR_SYSTEM, errno, "cannot make a scratch folder '%s'", s->scratch);
+            s->scratch[0] = '\0';
+            return -1;
+        }
+        snprintf(s->scratch_run, sizeof(s->scratch_run), "%s/run", s->scratch);
+    } else if (files_remove_tree(s->scratch_run, err) != 0) {
+        return -1;
+    }
+    return files_mkdirs(s->scratch_run, err);
+}
+
+static int fill_values(struct series *s, const struct order_step *step,
+                       struct template_values *values, struct err *err)
+{
+    const struct profile *profile = &s->plan->profiles[s->profile];
+
+    *values = (struct template_values){
+        .scratch = "",
+        .run = s->runs_done + 1,
+        .seed = seed_of_pair(s->plan->seed, profile->name, step->pair, "program"),
+        .address = "127.0.0.1",
+    };
+    if (request_set_needs_scratch(s->requests)) {
+        if (fresh_scratch(s, err) != 0)
+            return -1;
+        values->scratch = s->scratch_run;
+    }
+    return request_set_needs_port(s->requests) ? port_find(&values->port, err) : 0;
+}
+
+static int execute(struct series *s, const struct order_step *step,
+                   const struct template_values *values, const struct outcome **outcome,
+                   struct arena *arena, struct err *err)
+{
+    struct run_request request;
+    int rc;
+
+    if (request_make(s->requests, step->variant, values, &request, arena, err) != 0)
+        return -1;
+    if (s->plan->input) {
+        request.stdin_fd = open(s->plan->input, O_RDONLY | O_CLOEXEC);
+        if (request.stdin_fd < 0)
+            return err_sys(err, ERR_SYSTEM, errno, "cannot open the input '%s'", s->plan->input);
+    }
+    rc = run_execute(s->host, &request, outcome, err);
+    if (request.stdin_fd >= 0)
+        close(request.stdin_fd);
+    return rc;
+}
+
+static struct meter *meter_of(const struct series *s, size_t variant)
+{
+    const struct plan *plan = s->plan;
+    const struct runner *runner =
+        plan_runner(plan, &plan->profiles[s->profile], &plan->variants[variant]);
+
+    return s->meters[runner - plan->runners];
+}
+
+/* Outcome to sample to archive. */
+static int record(struct series *s, const struct order_step *step, const char *scratch,
+                  const struct outcome *outcome, struct sample *sample, struct arena *arena,
+                  struct err *err)
+{
+    struct measure_context context = {
+        .scratch = scratch[0] ? scratch : NULL,
+        .allow_failures = s->plan->allow_failures,
+    };
+    char text[512];
+
+    *sample = (struct sample){
+        .run = s->runs_done + 1,
+        .pair = step->pair,
+        .slot = step->slot,
+        .attempt = 1,
+        .stage = step->stage,
+        .variant = s->plan->variants[step->variant].name,
+        .profile = s->plan->profiles[s->profile].name,
+    };
+    meter_measure(meter_of(s, step->variant), outcome, &context, sample, arena);
+    if (!programs_same(s->programs, text, sizeof(text))) {
+        sample->status = SAMPLE_INVALID;
+        sample->program_changed = true;
+        sample->error = arena_strdup(arena, text);
+    }
+    return archive_writer_sample(s->writer, sample, outcome, arena, err);
+}
+
+/* ---- progress ------------------------------------------------------------------------------ */
+
+static void tell_progress(struct series *s, const struct order_step *step,
+                          const struct sample *last)
+{
+    struct series_progress *p = &s->progress;
+    uint64_t k = s->plan->variant_count;
+    uint64_t before =
+        step->stage == STAGE_CONFIRM ? order_count(s->plan, s->profile, STAGE_MAIN) / k : 0;
+
+    if (!s->options->progress)
+        return;
+    p->plan = s->plan;
+    p->profile = &s->plan->profiles[s->profile];
+    p->variant = &s->plan->variants[step->variant];
+    p->stage = step->stage;
+    p->pair = step->pair - (step->pair ? before : 0);
+    p->pairs = order_count(s->plan, s->profile, step->stage) / k;
+    p->run = s->runs_done + 1;
+    p->elapsed_ns = (uint64_t)(clock_mono_ns() - s->started_ns);
+    p->left_ns = 0;
+    if (s->runs_done && p->runs > s->runs_done)
+        p->left_ns = (uint64_t)((double)p->elapsed_ns / (double)s->runs_done *
+                                (double)(p->runs - s->runs_done));
+    p->last = last;
+    s->options->progress(s->options->user, p);
+}
+
+/* ---- stages -------------------------------------------------------------------------------- */
+
+/* One step: pause, run, record. `took_s` (may be NULL) gets the time of it all, in seconds. */
+static int do_step(struct series *s, const struct order_step *step, double *took_s, struct err *err)
+{
+    const struct profile *profile = &s->plan->profiles[s->profile];
+    struct arena arena = ARENA_INIT;
+    struct template_values values;
+    const struct outcome *outcome;
+    struct sample sample;
+    int64_t begun = clock_mono_ns();
+    int rc = -1;
+
+    tell_progress(s, step, NULL);
+    if (pause_before(s, profile, err) != 0)
+        goto out;
+    if (interrupted()) {
+        rc = 0;
+        goto out;
+    }
+    if (fill_values(s, step, &values, err) != 0 ||
+        execute(s, step, &values, &outcome, &arena, err) != 0)
+        goto out;
+    if (record(s, step, values.scratch, outcome, &sample, &arena, err) != 0)
+        goto out;
+    s->runs_done++;
+    tell_progress(s, step, &sample);
+    if (took_s)
+        *took_s = (double)(clock_mono_ns() - begun) / 1e9;
+    rc = 0;
+out:
+    arena_release(&arena);
+    if (rc != 0)
+        err_wrap(err, "run %llu of '%s'", (unsigned long long)s->runs_done + 1, profile->name);
+    return rc;
+}
+
+static int do_stage(struct series *s, enum sample_stage stage, struct err *err)
+{
+    uint64_t count = order_count(s->plan, s->profile, stage);
+
+    for (uint64_t n = 0; n < count && !interrupted(); n++) {
+        struct order_step step = order_step(s->plan, s->profile, stage, n);
+
+        if (do_step(s, &step, NULL, err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Prepares the profile with that index to be run. */
+static int enter_profile(struct series *s, size_t profile, struct err *err)
+{
+    request_set_free(s->requests);
+    s->requests = NULL;
+    s->profile = profile;
+    return request_set_new(&s->requests, s->plan, &s->plan->profiles[profile], err);
+}
+
+/* The confirming stage, where the plan has one and the main stage calls for it. */
+static int confirm(struct series *s, struct err *err)
+{
+    const struct profile *profile = &s->plan->profiles[s->profile];
+    int needed;
+
+    if (plan_confirm(s->plan, profile) == 0 || !s->options->needs_confirm || interrupted())
+        return 0;
+    needed =
+        s->options->needs_confirm(s->options->user, s->options->archive_folder, profile->name, err);
+    if (needed <= 0)
+        return needed;
+    s->progress.runs += order_count(s->plan, s->profile, STAGE_CONFIRM);
+    return do_stage(s, STAGE_CONFIRM, err);
+}
+
+/*
+ * compare: the warm-up runs come first and tell how many pairs fit; then the plan is sealed. They
+ * are archived before series.json, which cannot be written earlier.
+ */
+static int calibrate(struct series *s, struct err *err)
+{
+    uint64_t count = order_count(s->plan, 0, STAGE_WARMUP);
+    double *took_s = arena_array(&s->arena, s->plan->variant_count, sizeof(*took_s));
+
+    for (size_t v = 0; v < s->plan->variant_count; v++)
+        took_s[v] = 0;
+    for (uint64_t n = 0; n < count && !interrupted(); n++) {
+        struct order_step step = order_step(s->plan, 0, STAGE_WARMUP, n);
+
+        if (do_step(s, &step, &took_s[step.variant], err) != 0)
+            return -1;
+    }
+    s->options->fix_pairs(s->options->user, s->plan, took_s, s->plan->variant_count);
+    s->progress.runs = plan_run_count(s->plan);
+    return plan_seal(s->plan, err);
+}
+
+static int run_all(struct series *s, struct err *err)
+{
+    bool calibrated = s->options->fix_pairs != NULL;
+
+    s->progress.runs = plan_run_count(s->plan);
+    if (calibrated && (enter_profile(s, 0, err) != 0 || calibrate(s, err) != 0))
+        return -1;
+    if (archive_writer_series(s->writer, s->plan, &s->machine, err) != 0)
+        return -1;
+    for (size_t i = 0; i < s->plan->profile_count && !interrupted(); i++) {
+        if (enter_profile(s, i, err) != 0)
+            return -1;
+        if (!calibrated && do_stage(s, STAGE_WARMUP, err) != 0)
+            return -1;
+        if (do_stage(s, STAGE_MAIN, err) != 0 || confirm(s, err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Closes the archive: report, checksums, digest. */
+static int finish(struct series *s, struct series_result *result, struct err *err)
+{
+    struct buf text = BUF_INIT;
+    int rc = s->options->report(s->options->user, s->options->archive_folder, &text, err);
+
+    if (rc == 0)
+        rc = archive_writer_finish(s->writer, text.data, text.len, result->digest, err);
+    buf_release(&text);
+    return rc;
+}
+
+int series_run(struct plan *plan, const struct series_options *options,
+               struct series_result *result, struct err *err)
+{
+    struct series s = {.plan = plan, .options = options, .lock_fd = -1, .arena = ARENA_INIT};
+    int rc = -1;
+
+    *result = (struct series_result){0};
+    if (signals_hold(err) != 0)
+        return -1;
+    if (series_open(&s, err) != 0)
+        goto out;
+    s.started_ns = clock_mono_ns();
+    rc = run_all(&s, err);
+    result->runs = s.runs_done;
+    if (rc == 0)
+        rc = finish(&s, result, err);
+out:
+    series_close(&s);
+    result->signal = *signals_flag();
+    result->interrupted = result->signal != 0;
+    signals_release();
+    return rc;
+}
