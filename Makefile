@@ -125,7 +125,7 @@ asan: ## the tests with AddressSanitizer and UBSan; T= as above
 test-programs: all $(if $(filter cli cli/%,$(T)),,$(if $(filter unit/%,$(T)),$(T:unit/%=$(OBJ)/tests/test_%),$(UNIT))) $(COST)
 
 run-tests:
-	@ABBA=$(abspath $(ABBA)) ABBA_BUILD=$(ABSBUILD) ABBA_KIND=$(KIND) tests/run.sh '$(T)'
+	@ABBA='$(abspath $(ABBA))' ABBA_BUILD='$(ABSBUILD)' ABBA_KIND=$(KIND) tests/run.sh '$(T)'
 
 # A stamp's text changes when the commands do: another compiler or flag rebuilds what it touches.
 define stamp
@@ -142,7 +142,7 @@ $(OBJ)/.version: FORCE
 $(OBJ)/.paths: FORCE
 	$(call stamp,$(DEFS_plan/lookup))
 $(BUILD)/.plain: FORCE
-	$(call stamp,$(CC) $(PLAIN))
+	$(call stamp,$(CC) $(PLAIN) $(ZYGOTE_SRC))
 
 # ---- library and program -----------------------------------------------------------------------
 $(OBJ)/base/version.o: $(OBJ)/.version
@@ -295,7 +295,7 @@ bench: ## tests/bench, which print ratios; T=harness for one
 run-bench: $(BENCH) $(COST)
 	@for b in $(sort $(if $(T),$(wildcard tests/bench/$(T).sh),$(wildcard tests/bench/*.sh))); do \
 	    echo "== $$b"; \
-	    ABBA=$(abspath $(ABBA)) ABBA_BUILD=$(ABSBUILD) ABBA_SOURCE=$(TOP) BENCH=$(abspath $(OBJ))/bench $$b || exit 1; \
+	    ABBA='$(abspath $(ABBA))' ABBA_BUILD='$(ABSBUILD)' ABBA_SOURCE='$(TOP)' BENCH='$(abspath $(OBJ))/bench' $$b || exit 1; \
 	done
 
 # ---- the demo ----------------------------------------------------------------------------------------
