@@ -17,10 +17,10 @@ enum metric_better {
 
 /* What a metric is made from, which decides who fills it in. */
 enum metric_kind {
-    METRIC_REPORTED, /* by the runner's own output */
-    METRIC_MEASURED, /* by abba, from outside */
-    METRIC_DERIVED,  /* from others of the same sample */
-    METRIC_COUNTER,  /* a performance counter */
+    METRIC_REPORTED, /* by the runner's own output (throughput and message rate: else computed) */
+    METRIC_MEASURED, /* by abba, from outside; no runner may report it */
+    METRIC_DERIVED,  /* from measured figures of the same sample; no runner may report it */
+    METRIC_COUNTER,  /* a performance counter; no runner may report it */
 };
 
 struct metric_def {
@@ -37,6 +37,22 @@ const struct metric_def *metric_table(size_t *count);
 
 /* The standard metric of that name, or NULL. */
 const struct metric_def *metric_find(const char *name);
+
+/* The standard metric nearest to a mistyped name, or NULL. */
+const char *metric_nearest(const char *name);
+
+/*
+ * The metric that holds a counter's reading: PERF_COUNT_HW_CPU_CYCLES is `cycles`; an event that
+ * has no standard metric is a metric of its own name, a count of which less is better.
+ */
+const char *metric_of_event(const char *event);
+
+/*
+ * Converts a figure from the unit that a program prints to a metric's unit: "ms" to "s", "Mibit/s"
+ * to "Mbit/s", "KiB" to "B", "k/s" to "1/s". Equal units convert whatever they are. False if the
+ * units do not measure the same.
+ */
+bool metric_convert(double number, const char *from, const char *to, double *out);
 
 /* "lower" or "higher". */
 const char *metric_better_name(enum metric_better better);

@@ -71,6 +71,15 @@ int plan_min_complete(const struct plan *p, const struct profile *profile);
 bool plan_metric(const struct plan *p, const char *name, const char **unit,
                  enum metric_better *better);
 
+/*
+ * Whether the profile can yield a value of the metric: its runner reports it, abba measures it, it
+ * follows from those, or it is a counter of the plan. What the machine can do is not asked.
+ */
+bool plan_yields(const struct plan *p, const struct profile *profile, const char *metric);
+
+/* Whether every candidate is the baseline, byte for byte, and that was not asked for (--aa). */
+bool plan_identical(const struct plan *p);
+
 /* Number of runs, warm-ups included, without any confirming stage. */
 uint64_t plan_run_count(const struct plan *p);
 

@@ -17,10 +17,14 @@ struct arena;
 struct json;
 struct json_writer;
 
+/* How a load value stands in JSON. */
+enum load_form { LOAD_AS_STRING, LOAD_AS_INTEGER, LOAD_AS_BOOL };
+
 /* A load parameter as the profile sets it, text as written ("320Mbit/s", "32", "true"). */
 struct load_setting {
     const char *name;
     const char *text;
+    enum load_form form;
 };
 
 /* The CPUs of one role, in the kernel's list form ("0", "0-3,8"). */
@@ -29,12 +33,16 @@ struct role_cpus {
     const char *list;
 };
 
+/* Several values of a load parameter, or of "cpus" (CPU lists for every role), in the file's order.
+ */
 struct matrix_axis {
-    const char *name; /* a load parameter, or "cpus" */
-    struct strings values;
+    const char *name;
+    struct load_setting *values; /* each with the axis's name */
+    size_t value_count;
 };
 
-/* A metric that the change cannot affect, or an improvement claimed beforehand. */
+/* A metric that the change cannot affect: beyond the limit either way the series is not to be
+ * believed. */
 struct profile_control {
     const char *metric;
     const char *limit_text; /* two-sided, "3%" */
@@ -46,7 +54,7 @@ struct profile {
         *name; /* "flow/pingpong", with its matrix combination when expanded: ",streams=32" */
     const char *runner;
     const char *description;   /* may be NULL */
-    struct load_setting *load; /* in the runner's order once resolved, defaults filled in */
+    struct load_setting *load; /* by name; once resolved, with the runner's defaults filled in */
     size_t load_count;
     int pairs;              /* 0: the thresholds' */
     int confirm;            /* -1: the thresholds'; 0: no second stage */
@@ -65,7 +73,11 @@ struct profile {
     const char *noise_psi_text, *noise_steal_text;
 };
 
-/* Decodes a profile file (or its copy in a plan). ERR_CONFIG on a fault. */
+/*
+ * Decodes a profile file (or its copy in a plan). Checks all that can be checked without the
+ * runner. Members of objects are kept by byte order of their keys, except the matrix, whose order
+ * is that of the combinations. ERR_CONFIG on a fault.
+ */
 int profile_decode(struct profile *p, const struct json *root, const char *file,
                    struct arena *arena, struct err *err);
 

@@ -31,7 +31,7 @@ enum load_type {
 struct load_param {
     const char *name;
     enum load_type type;
-    int64_t min, max;         /* of the base unit: ns, bit/s, B, or the integer itself */
+    int64_t min, max; /* of the base unit: ns, bit/s, B, or the integer itself; default 0 .. */
     struct strings choices;   /* of a string; empty: anything */
     const char *default_text; /* as written in the file; NULL: the profile must set it */
     const char *description;  /* may be NULL */
@@ -67,7 +67,7 @@ enum match_reduce { REDUCE_MEAN, REDUCE_MEDIAN, REDUCE_SUM, REDUCE_MIN, REDUCE_M
 
 /* Where in a role's output a text is looked for: a pattern, or a JSON pointer. */
 struct extraction {
-    const char *role; /* NULL where the runner has one role */
+    const char *role; /* never NULL once decoded: the only role where the file names none */
     enum metric_source source;
     const char *file;    /* SOURCE_FILE: a template such as "{scratch}/stats.json" */
     const char *pattern; /* PCRE2, with a group named "value" where a number is wanted; or NULL */
@@ -102,7 +102,9 @@ struct runner_check {
 struct runner {
     const char *name;
     const char *description;
-    struct runner_role *roles;
+    const char
+        *program; /* what {program} is where a variant names none; default: the runner's name */
+    struct runner_role *roles; /* by name */
     size_t role_count;
     struct load_param *load;
     size_t load_count;
@@ -130,6 +132,16 @@ int runner_decode(struct runner *r, const struct json *root, const char *file, s
 /* Writes the runner in the file's schema; defaults are written out, so equal runners give equal
  * text. */
 void runner_encode(const struct runner *r, struct json_writer *w);
+
+/* "integer", "string", "time", "rate", "size", "percent" or "bool". */
+const char *load_type_name(enum load_type type);
+
+/*
+ * Whether `text` is a value that the parameter takes: type, unit, range, choices. `value` (may be
+ * NULL) gets it in the base unit: ns, bit/s, bytes, the integer itself, 0 or 1; 0 for strings and
+ * percentages. ERR_CONFIG says what is allowed, without naming file or parameter.
+ */
+int load_param_check(const struct load_param *p, const char *text, int64_t *value, struct err *err);
 
 const struct runner_role *runner_find_role(const struct runner *r, const char *name);
 const struct load_param *runner_find_load(const struct runner *r, const char *name);

@@ -22,7 +22,7 @@ enum claim { CLAIM_NONE, CLAIM_BETTER };
 
 struct limit {
     const char *metric;
-    const char *worse_text; /* "10%"; NULL: not judged */
+    const char *worse_text; /* "10%"; NULL (null in the file): not judged */
     double worse;           /* strtod(percent) / 100 */
     enum claim claim;       /* "claim": "better": shown only if the bound is beyond zero */
     bool asked;             /* from --threshold: a metric that no profile yields is an error */
@@ -36,7 +36,8 @@ struct limit_override {
 };
 
 struct thresholds {
-    const char *name; /* "none" for a series that judges nothing */
+    const char *name;        /* "none" for a series that judges nothing */
+    const char *description; /* may be NULL */
     enum rule rule;
     int pairs;   /* default 8 */
     int confirm; /* fresh pairs for a profile that does not pass; 0: none */
@@ -53,7 +54,9 @@ void thresholds_encode(const struct thresholds *t, struct json_writer *w);
 
 /*
  * The limit of `metric` under `profile`, or NULL: an override whose glob matches goes before the
- * general limit, the last that matches before earlier ones.
+ * general limit; of several that match the most specific one (most characters that are no
+ * wildcards) counts, then the last by byte order. The order in the file means nothing, as it should
+ * for members of an object.
  */
 const struct limit *thresholds_limit(const struct thresholds *t, const char *profile,
                                      const char *metric);

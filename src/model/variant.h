@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/strings.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct arena;
@@ -31,7 +32,7 @@ struct variant {
 
     /* Found before the first run. */
     const char *path;    /* absolute path of the program; never part of the plan's hash */
-    char sha256[65];     /* of the program file; "" while unknown */
+    char sha256[65];     /* of the program file; "" while unknown; in a file: what it must be */
     uint64_t size_bytes; /* of the program file */
 };
 
@@ -41,5 +42,12 @@ int variant_decode(struct variant *v, const struct json *root, const char *file,
 
 /* Writes it without `path`. */
 void variant_encode(const struct variant *v, struct json_writer *w);
+
+/* Whether both run the same bytes in the same way: runner, program's hash, arguments, environment.
+ */
+bool variant_identical(const struct variant *a, const struct variant *b);
+
+/* Whether an environment variable may have that name: not empty, no '=', and not ABBA_PAD. */
+bool variant_env_name_ok(const char *name);
 
 #endif
