@@ -66,11 +66,25 @@ struct sample {
     struct noise_reading noise;
 };
 
-/* Appends the sample as one line of JSON, newline included. */
+/*
+ * Appends the sample as one line of JSON, newline included. A value that is neither ok nor scaled
+ * is written as null with its reason; one that is no finite number is written as missing.
+ */
 void sample_encode(const struct sample *s, struct buf *out);
 
-/* Reads one line. Everything belongs to the arena. ERR_ARCHIVE on a fault. */
-int sample_decode(struct sample *s, const char *line, size_t len, const char *file,
+/* Where a line comes from, and what can be shared with it. */
+struct sample_source {
+    const char *file; /* for messages */
+    size_t line;      /* its number in the file, from 1 */
+    const struct sample
+        *like; /* an earlier sample of the same arena, or NULL: equal texts are shared */
+};
+
+/*
+ * Reads one line (a newline at its end may be there or not). Everything belongs to the arena.
+ * ERR_ARCHIVE on a fault, naming file, line and JSON path.
+ */
+int sample_decode(struct sample *s, const char *line, size_t len, const struct sample_source *from,
                   struct arena *arena, struct err *err);
 
 const struct sample_metric *sample_find_metric(const struct sample *s, const char *name);
