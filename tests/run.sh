@@ -47,13 +47,14 @@ count_tap() { # NAME STATUS VERBOSE
     function close_group(i) {
         for (i = 1; i <= planned; i++)
             if (!(i in seen)) { bad++; print "  not run: " name ", test " i }
-        planned = 0; split("", seen)
+        planned = 0; ran = 0; split("", seen)
     }
-    /^1\.\.[0-9]+/ { close_group(); planned = substr($1, 4) + 0; next }
+    # The plan stands before its tests, or after them.
+    /^1\.\.[0-9]+/ { if (planned || !ran) close_group(); planned = substr($1, 4) + 0; next }
     /^(not )?ok [0-9]+/ {
         n = $1 == "not" ? $3 : $2
         if (n in seen) next
-        seen[n] = 1
+        seen[n] = 1; ran = 1
         title = $0; sub(/^(not )?ok [0-9]+ *-? */, "", title)
         explain = 0
         if ($0 ~ /# *[Ss][Kk][Ii][Pp]/) { skip++; sub(/^# SKIP /, "", title); print "  skipped: " name ": " title; next }

@@ -44,6 +44,15 @@ tree_with_program() {
     [ "${lines[-1]}" = "1 passed, 2 failed" ]
 }
 
+@test "run.sh takes a plan after its tests, and several groups" {
+    tree_with_program <<<'printf "ok 1 - a\nok 2 - b\n1..2\n"'
+    [ "${lines[-1]}" = "2 passed, 0 failed" ]
+    tree_with_program <<<'printf "ok 1 - a\n1..2\n"'
+    [ "${lines[-1]}" = "1 passed, 1 failed" ]
+    tree_with_program <<<'printf "1..1\nok 1 - a\n1..2\nok 1 - b\nok 2 - c\n"'
+    [ "${lines[-1]}" = "3 passed, 0 failed" ]
+}
+
 @test "run.sh counts a program that ends badly after its last test as failed" {
     tree_with_program <<<'printf "1..1\nok 1 - a\n"; exit 23'
     [ "$status" = 1 ]
