@@ -44,7 +44,10 @@ struct machine {
     const char *host; /* NULL unless --identify */
 };
 
+/* Writes the machine as an object. */
 void machine_encode(const struct machine *m, struct json_writer *w);
+
+/* Reads it back, strictly. Everything belongs to the arena. ERR_CONFIG on a fault. */
 int machine_decode(struct machine *m, const struct json *root, const char *file,
                    struct arena *arena, struct err *err);
 

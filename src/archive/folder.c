@@ -1,0 +1,255 @@
+#include "archive/folder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "base/files.h"
+#include "base/mem.h"
+
+#define RAW "raw"
+
+/* --- the folder --- */
+
+static int open_folder_at(int at, const char *name, int flags)
+{
+    return openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | flags);
+}
+
+static int make_parents(const char *path, struct err *err)
+{
+    struct arena arena = ARENA_INIT;
+    int rc = files_mkdirs(files_dirname(&arena, path), err);
+
+    arena_release(&arena);
+    return rc;
+}
+
+int folder_make(struct folder *f, const char *path, struct err *err)
+{
+    *f = (struct folder)FOLDER_NONE;
+    if (make_parents(path, err) < 0)
+        return -1;
+    if (mkdir(path, 0777) < 0) {
+        if (errno == EEXIST) {
+            err_set(err, ERR_USAGE, "archive folder exists: '%s'", path);
+            return err_hint(err, "give another one with --archive; a series never adds to an old "
+                                 "archive");
+        }
+        return err_sys(err, ERR_SYSTEM, errno, "cannot make the archive folder '%s'", path);
+    }
+    f->path = xstrdup(path);
+    f->fd = open_folder_at(AT_FDCWD, path, O_NOFOLLOW);
+    if (f->fd < 0 || mkdirat(f->fd, RAW, 0777) < 0 ||
+        (f->raw_fd = open_folder_at(f->fd, RAW, O_NOFOLLOW)) < 0) {
+        err_sys(err, ERR_SYSTEM, errno, "cannot make '%s/" RAW "'", path);
+        folder_release(f);
+        return -1;
+    }
+    return 0;
+}
+
+int folder_open(struct folder *f, const char *path, struct err *err)
+{
+    *f = (struct folder)FOLDER_NONE;
+    f->path = xstrdup(path);
+    f->fd = open_folder_at(AT_FDCWD, path, 0);
+    if (f->fd < 0) {
+        err_sys(err, ERR_ARCHIVE, errno, "no archive at '%s'", path);
+        if (errno == ENOTDIR)
+            err_hint(err, "an archive is a folder; `abba unpack` makes one of a pack");
+        folder_release(f);
+        return -1;
+    }
+    f->raw_fd = open_folder_at(f->fd, RAW, O_NOFOLLOW);
+    if (f->raw_fd < 0 && errno != ENOENT) {
+        err_sys(err, ERR_ARCHIVE, errno, "'%s/" RAW "' is not a folder", path);
+        folder_release(f);
+        return -1;
+    }
+    return 0;
+}
+
+void folder_release(struct folder *f)
+{
+    if (f->fd >= 0)
+        close(f->fd);
+    if (f->raw_fd >= 0)
+        close(f->raw_fd);
+    free(f->path);
+    *f = (struct folder)FOLDER_NONE;
+}
+
+/* --- names --- */
+
+/* The descriptor a name is relative to; cuts "raw/" off. -1 with errno ENOENT without a raw/. */
+static int place(const struct folder *f, const char **name)
+{
+    int fd = f->fd;
+
+    if (strncmp(*name, RAW "/", sizeof RAW) == 0) {
+        *name += sizeof RAW;
+        fd = f->raw_fd;
+    }
+    ABBA_ASSERT(**name && !strchr(*name, '/'));
+    if (fd < 0)
+        errno = ENOENT;
+    return fd;
+}
+
+bool folder_has(const struct folder *f, const char *name)
+{
+    const char *short_name = name;
+    int fd = place(f, &short_name);
+
+    return fd >= 0 && faccessat(fd, short_name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+void folder_remove(const struct folder *f, const char *name)
+{
+    const char *short_name = name;
+    int fd = place(f, &short_name);
+
+    if (fd >= 0)
+        unlinkat(fd, short_name, 0);
+}
+
+/* --- reading --- */
+
+int folder_file(const struct folder *f, const char *name, uint64_t *size, struct err *err)
+{
+    const char *short_name = name;
+    int at = place(f, &short_name);
+    struct stat st;
+
+    /* O_NONBLOCK: a fifo in the place of a file must not hold us. */
+    int fd = at < 0 ? -1 : openat(at, short_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0) {
+        if (errno == ELOOP)
+            return err_set(err, ERR_ARCHIVE, "'%s/%s' is a link, not a file", f->path, name);
+        return err_sys(err, ERR_ARCHIVE, errno, "cannot read '%s/%s'", f->path, name);
+    }
+    if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+        close(fd);
+        return err_set(err, ERR_ARCHIVE, "'%s/%s' is not a regular file", f->path, name);
+    }
+    *size = (uint64_t)st.st_size;
+    return fd;
+}
+
+static ssize_t read_some(int fd, void *into, size_t size)
+{
+    ssize_t n;
+
+    do
+        n = read(fd, into, size);
+    while (n < 0 && errno == EINTR);
+    return n;
+}
+
+int folder_read(const struct folder *f, const char *name, size_t max, struct buf *out,
+                struct err *err)
+{
+    uint64_t size;
+    ssize_t n = 0;
+    size_t start = out->len;
+    int fd = folder_file(f, name, &size, err);
+
+    if (fd < 0)
+        return -1;
+    if (size <= max && buf_reserve(out, (size_t)size + 1) == 0) {
+        char piece[16384];
+        while ((n = read_some(fd, piece, sizeof piece)) > 0 && out->len - start <= max)
+            buf_add(out, piece, (size_t)n);
+    }
+    int cause = errno;
+    close(fd);
+    if (n < 0)
+        return err_sys(err, ERR_ARCHIVE, cause, "cannot read '%s/%s'", f->path, name);
+    if (size > max || out->len - start > max || out->overflow)
+        return err_set(err, ERR_ARCHIVE, "'%s/%s' is larger than %zu bytes", f->path, name, max);
+    return 0;
+}
+
+/* --- writing --- */
+
+static int create(const struct folder *f, const char *name, int flags, struct err *err)
+{
+    const char *short_name = name;
+    int at = place(f, &short_name);
+    int fd = at < 0 ? -1
+                    : openat(at, short_name,
+                             O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | flags, 0666);
+
+    if (fd < 0)
+        err_sys(err, ERR_SYSTEM, errno, "cannot make '%s/%s'", f->path, name);
+    return fd;
+}
+
+int folder_create(const struct folder *f, const char *name, struct err *err)
+{
+    return create(f, name, O_APPEND, err);
+}
+
+static int write_parts(int fd, const struct folder_part *parts, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (parts[i].len > 0 && files_write_all(fd, parts[i].data, parts[i].len) < 0)
+            return -1;
+    return 0;
+}
+
+/* Closes; keeps the first failure's errno. */
+static int close_written(int fd, int rc)
+{
+    int cause = errno;
+
+    if (close(fd) < 0 && rc == 0)
+        return -1;
+    errno = cause;
+    return rc;
+}
+
+int folder_write(const struct folder *f, const char *name, const struct folder_part *parts,
+                 size_t count, struct err *err)
+{
+    int fd = create(f, name, 0, err);
+
+    if (fd < 0)
+        return -1;
+    if (close_written(fd, write_parts(fd, parts, count)) < 0) {
+        err_sys(err, ERR_SYSTEM, errno, "cannot write '%s/%s'", f->path, name);
+        folder_remove(f, name);
+        return -1;
+    }
+    return 0;
+}
+
+int folder_replace(const struct folder *f, const char *name, const void *data, size_t len,
+                   struct err *err)
+{
+    const struct folder_part all = {data, len};
+    char draft[64];
+    int n = snprintf(draft, sizeof draft, "%s.new", name);
+
+    ABBA_ASSERT(n > 0 && (size_t)n < sizeof draft && !strchr(name, '/'));
+    folder_remove(f, draft);
+    int fd = create(f, draft, 0, err);
+    if (fd < 0)
+        return -1;
+
+    int rc = write_parts(fd, &all, 1);
+    if (rc == 0)
+        rc = fsync(fd);
+    if (close_written(fd, rc) < 0 || renameat(f->fd, draft, f->fd, name) < 0 || fsync(f->fd) < 0) {
+        err_sys(err, ERR_SYSTEM, errno, "cannot write '%s/%s'", f->path, name);
+        folder_remove(f, draft);
+        return -1;
+    }
+    return 0;
+}

@@ -1,0 +1,68 @@
+/*
+ * folder: the files of one archive, by names relative to it, never through a link.
+ *
+ * Names are "series.json" or "raw/NAME". Everything is opened relative to the descriptors of the
+ * folder and of its raw/, so a folder that is renamed meanwhile, or a link that somebody put in,
+ * leads nowhere else. Only regular files are read. The holder releases it.
+ */
+#ifndef ABBA_ARCHIVE_FOLDER_H
+#define ABBA_ARCHIVE_FOLDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+
+struct folder {
+    char *path; /* as given, for messages; owned */
+    int fd;
+    int raw_fd; /* -1: there is no raw/ */
+};
+
+#define FOLDER_NONE                                                                                \
+    {                                                                                              \
+        NULL, -1, -1                                                                               \
+    }
+
+/* Makes the folder and raw/ in it, and missing folders above. ERR_USAGE if it exists. */
+int folder_make(struct folder *f, const char *path, struct err *err);
+
+/* Opens an existing one. ERR_ARCHIVE if it is no folder, or its raw/ is none. */
+int folder_open(struct folder *f, const char *path, struct err *err);
+
+void folder_release(struct folder *f);
+
+/* Whether something of that name is there. */
+bool folder_has(const struct folder *f, const char *name);
+
+/* A descriptor to read a regular file, and its size. ERR_ARCHIVE; sys_errno is ENOENT where there
+ * is none. */
+int folder_file(const struct folder *f, const char *name, uint64_t *size, struct err *err);
+
+/* Adds the whole of a file to `out`. ERR_ARCHIVE, also if it has more than `max` bytes. */
+int folder_read(const struct folder *f, const char *name, size_t max, struct buf *out,
+                struct err *err);
+
+/* A descriptor to append to a file that must be new. ERR_SYSTEM. */
+int folder_create(const struct folder *f, const char *name, struct err *err);
+
+/* Bytes that stand in several places and make one file. */
+struct folder_part {
+    const void *data;
+    size_t len;
+};
+
+/* Makes a new file of these parts. On an error (ERR_SYSTEM) nothing is left of it. */
+int folder_write(const struct folder *f, const char *name, const struct folder_part *parts,
+                 size_t count, struct err *err);
+
+/* Puts a file in place by rename, after it has reached the disk. ERR_SYSTEM. */
+int folder_replace(const struct folder *f, const char *name, const void *data, size_t len,
+                   struct err *err);
+
+/* Removes a file; one that is not there is fine. */
+void folder_remove(const struct folder *f, const char *name);
+
+#endif

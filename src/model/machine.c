@@ -1,0 +1,189 @@
+#include "model/machine.h"
+
+#include "base/fields.h"
+#include "base/json_writer.h"
+
+#include <limits.h>
+
+/* --- writing --- */
+
+static void write_settings(const struct machine *m, struct json_writer *w)
+{
+    jw_key(w, "settings");
+    jw_object_begin(w);
+    for (size_t i = 0; i < m->setting_count; i++) {
+        jw_key(w, m->settings[i].name);
+        jw_string(w, m->settings[i].value);
+    }
+    jw_object_end(w);
+}
+
+static void write_counters(const struct machine *m, struct json_writer *w)
+{
+    jw_key(w, "counters");
+    jw_array_begin(w);
+    for (size_t i = 0; i < m->counter_count; i++) {
+        const struct machine_counter *c = &m->counters[i];
+
+        jw_object_begin(w);
+        jw_key(w, "event");
+        jw_string(w, c->event);
+        jw_key(w, "status");
+        jw_string(w, value_status_name(c->status));
+        jw_key(w, "reason");
+        jw_string(w, c->reason);
+        jw_object_end(w);
+    }
+    jw_array_end(w);
+}
+
+void machine_encode(const struct machine *m, struct json_writer *w)
+{
+    jw_object_begin(w);
+    jw_key(w, "host");
+    jw_string(w, m->host);
+    jw_key(w, "kernel");
+    jw_string(w, m->kernel);
+    jw_key(w, "cpu");
+    jw_string(w, m->cpu_model);
+    jw_key(w, "cpus");
+    jw_int(w, m->cpus);
+    jw_key(w, "allowed_cpus");
+    jw_int(w, m->allowed_cpus);
+    jw_key(w, "page_bytes");
+    jw_int(w, m->page_bytes);
+    jw_key(w, "memory_mib");
+    jw_int(w, m->memory_mib);
+    jw_key(w, "isolation");
+    jw_string(w, m->isolation);
+    write_settings(m, w);
+    write_counters(m, w);
+    jw_object_end(w);
+}
+
+/* --- reading --- */
+
+static int read_text(const struct fields *f, const char *key, struct arena *arena, const char **out,
+                     struct err *err)
+{
+    if (fields_string(f, key, FIELDS_REQUIRED, out, err) < 0)
+        return -1;
+    *out = arena_strdup(arena, *out);
+    return 0;
+}
+
+/* The key must be there; null gives NULL. */
+static int read_text_or_null(const struct fields *f, const char *key, struct arena *arena,
+                             const char **out, struct err *err)
+{
+    struct fields child;
+
+    *out = NULL;
+    if (fields_child(f, key, FIELDS_REQUIRED, &child, err) < 0)
+        return -1;
+    if (json_kind(child.value) == JSON_NULL)
+        return 0;
+    return read_text(f, key, arena, out, err);
+}
+
+static int read_long(const struct fields *f, const char *key, long max, long *out, struct err *err)
+{
+    int64_t n;
+
+    if (fields_int(f, key, FIELDS_REQUIRED, 0, max, &n, err) < 0)
+        return -1;
+    *out = (long)n;
+    return 0;
+}
+
+static int read_int(const struct fields *f, const char *key, int *out, struct err *err)
+{
+    long n;
+
+    if (read_long(f, key, INT_MAX, &n, err) < 0)
+        return -1;
+    *out = (int)n;
+    return 0;
+}
+
+static int read_settings(const struct fields *f, struct machine *m, struct arena *arena,
+                         struct err *err)
+{
+    struct fields list, item = {0};
+
+    if (fields_object(f, "settings", FIELDS_REQUIRED, &list, err) < 0)
+        return -1;
+    m->settings = arena_array(arena, json_count(list.value), sizeof *m->settings);
+    while (fields_next(&list, &item)) {
+        struct machine_setting *s = &m->settings[m->setting_count++];
+
+        s->name = arena_strdup(arena, item.key);
+        if (json_kind(item.value) == JSON_NULL)
+            continue;
+        if (fields_as_string(&item, &s->value, err) < 0)
+            return -1;
+        s->value = arena_strdup(arena, s->value);
+    }
+    return 0;
+}
+
+static int read_counter(const struct fields *f, struct machine_counter *c, struct arena *arena,
+                        struct err *err)
+{
+    static const char *const keys[] = {"event", "status", "reason", NULL};
+    const char *status;
+
+    if (fields_as_object(f, err) < 0 || fields_known(f, keys, err) < 0 ||
+        read_text(f, "event", arena, &c->event, err) < 0 ||
+        read_text_or_null(f, "reason", arena, &c->reason, err) < 0 ||
+        fields_string(f, "status", FIELDS_REQUIRED, &status, err) < 0)
+        return -1;
+    if (!value_status_parse(status, &c->status))
+        return fields_error(f, err, "unknown status '%s'", status);
+    return 0;
+}
+
+static int read_counters(const struct fields *f, struct machine *m, struct arena *arena,
+                         struct err *err)
+{
+    struct fields list, item = {0};
+
+    if (fields_array(f, "counters", FIELDS_REQUIRED, &list, err) < 0)
+        return -1;
+    m->counters = arena_array(arena, json_count(list.value), sizeof *m->counters);
+    while (fields_next(&list, &item))
+        if (read_counter(&item, &m->counters[m->counter_count++], arena, err) < 0)
+            return -1;
+    return 0;
+}
+
+static int read_machine(const struct fields *f, struct machine *m, struct arena *arena,
+                        struct err *err)
+{
+    static const char *const keys[] = {"host",         "kernel",     "cpu",        "cpus",
+                                       "allowed_cpus", "page_bytes", "memory_mib", "isolation",
+                                       "settings",     "counters",   NULL};
+
+    if (fields_known(f, keys, err) < 0 || read_text_or_null(f, "host", arena, &m->host, err) < 0 ||
+        read_text_or_null(f, "kernel", arena, &m->kernel, err) < 0 ||
+        read_text_or_null(f, "cpu", arena, &m->cpu_model, err) < 0 ||
+        read_int(f, "cpus", &m->cpus, err) < 0 ||
+        read_int(f, "allowed_cpus", &m->allowed_cpus, err) < 0 ||
+        read_long(f, "page_bytes", INT_MAX, &m->page_bytes, err) < 0 ||
+        read_long(f, "memory_mib", LONG_MAX, &m->memory_mib, err) < 0 ||
+        read_text_or_null(f, "isolation", arena, &m->isolation, err) < 0)
+        return -1;
+    return read_settings(f, m, arena, err) < 0 ? -1 : read_counters(f, m, arena, err);
+}
+
+int machine_decode(struct machine *m, const struct json *root, const char *file,
+                   struct arena *arena, struct err *err)
+{
+    struct fields f;
+    struct machine read = {0};
+
+    if (fields_init(&f, file, root, err) < 0 || read_machine(&f, &read, arena, err) < 0)
+        return -1;
+    *m = read;
+    return 0;
+}
