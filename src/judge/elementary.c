@@ -91,7 +91,7 @@ double normal_pdf(double x)
            elementary_exp(-(a - head) * (a + head) / 2.0);
 }
 
-/* P(0 < X <= x) for 0 <= x <= 2: phi(x) (x + x^3/3 + x^5/15 + ...), Marsaglia 2004. */
+/* P(0 < X <= x) for 0 <= x <= 1.5: phi(x) (x + x^3/3 + x^5/15 + ...), Marsaglia 2004. */
 static double normal_middle(double x)
 {
     double term = x, sum = x;
@@ -103,12 +103,12 @@ static double normal_middle(double x)
     return normal_pdf(x) * sum;
 }
 
-/* P(X > x) for x > 2: phi(x) / (x + 1/(x + 2/(x + 3/(x + ...)))), Abramowitz and Stegun 26.2.14. */
+/* P(X > x) for x > 1.5: phi(x) / (x + 1/(x + 2/(x + 3/(x + ...)))), Abramowitz and Stegun 26.2.14. */
 static double normal_far(double x)
 {
     double denominator = x;
 
-    for (int i = 12 + (int)(260.0 / (x * x)); i >= 1; i--)
+    for (int i = 20 + (int)(420.0 / (x * x)); i >= 1; i--)
         denominator = x + i / denominator;
     return normal_pdf(x) / denominator;
 }
@@ -117,11 +117,11 @@ double normal_tail(double x)
 {
     if (x > 40.0)
         return 0.0;
-    if (x > 2.0)
+    if (x > 1.5)
         return normal_far(x);
     if (x >= 0.0)
         return 0.5 - normal_middle(x);
-    if (x >= -2.0)
+    if (x >= -1.5)
         return 0.5 + normal_middle(-x);
     return x < -40.0 ? 1.0 : 1.0 - normal_far(-x);
 }
