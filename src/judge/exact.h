@@ -13,8 +13,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/err.h"
-
 #define EXACT_MAX 50 /* largest number of ranked values with an exact distribution */
 
 /* P(X <= k) and P(X >= k) for X ~ Bin(n, p). Terms relative to the mode: no n underflows. */
@@ -42,8 +40,8 @@ struct signed_rank {
 };
 
 /* Signed-rank test of n values against zero; infinities rank last. Nothing left: p = 1.
- * Fails only without memory. */
-int signed_rank_test(const double *values, size_t n, struct signed_rank *out, struct err *e);
+ */
+void signed_rank_test(const double *values, size_t n, struct signed_rank *out);
 
 struct rank_sum {
     double w;   /* sum of the ranks of x among all */
@@ -51,13 +49,12 @@ struct rank_sum {
     bool exact; /* false: normal approximation */
 };
 
-/* Rank-sum test of x against y. An empty side: p = 1. Fails only without memory. */
-int rank_sum_test(const double *x, size_t nx, const double *y, size_t ny, struct rank_sum *out,
-                  struct err *e);
+/* Rank-sum test of x against y. An empty side: p = 1. */
+void rank_sum_test(const double *x, size_t nx, const double *y, size_t ny, struct rank_sum *out);
 
 /* Holm-adjusted p-values in the order of p. `planned` >= m is the size of the family fixed
- * beforehand; members without a p count as if theirs were larger. Fails only without memory. */
-int holm_adjust(const double *p, size_t m, size_t planned, double *adjusted, struct err *e);
+ * beforehand; members without a p count as if theirs were larger. */
+void holm_adjust(const double *p, size_t m, size_t planned, double *adjusted);
 
 /* Sorts ascending; infinities at their ends. */
 void sort_ascending(double *values, size_t n);
