@@ -12,16 +12,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/err.h"
 #include "judge/exact.h"
 #include "judge/walsh.h"
+#include "model/metric.h"
 
 struct paired_input {
     size_t n;                /* complete pairs, may be 0 */
     const double *baseline;  /* n finite values */
     const double *candidate; /* n finite values */
     const bool *reversed;    /* n flags: the candidate ran first (BA); NULL: pair 1 AB, 2 BA, ... */
-    bool higher_better;
+    enum metric_better better;
     double floor; /* a pair with |c - b| <= floor has not changed; in the metric's unit */
 };
 
@@ -49,8 +49,8 @@ struct paired_interval {
 /* One relative change; |baseline| is the measure, so a negative baseline keeps its direction. */
 double paired_change(double baseline, double candidate, double floor);
 
-/* Computes and sorts the changes. Fails only without memory. */
-int paired_init(struct paired *p, const struct paired_input *in, struct err *e);
+/* Computes and sorts the changes. */
+void paired_init(struct paired *p, const struct paired_input *in);
 void paired_release(struct paired *p);
 
 /* --- the judged figures; need n >= 1 --- */
@@ -76,7 +76,7 @@ double paired_candidate_median(const struct paired *p);
 void paired_hodges_lehmann(const struct paired *p, struct hodges_lehmann *out);
 
 /* Signed-rank test of the raw changes, worse-oriented: p_greater is the p of "worse". */
-int paired_signed_rank(const struct paired *p, struct signed_rank *out, struct err *e);
+void paired_signed_rank(const struct paired *p, struct signed_rank *out);
 
 /* How the place in the pair acts: positive when the second run reads higher. */
 struct paired_slot {
@@ -86,7 +86,7 @@ struct paired_slot {
     double effect; /* median over i in AB, j in BA of sqrt((c_i/b_i) / (c_j/b_j)) - 1 */
     double p;      /* exact two-sided rank-sum */
 };
-int paired_slot_effect(const struct paired *p, struct paired_slot *out, struct err *e);
+void paired_slot_effect(const struct paired *p, struct paired_slot *out);
 
 /* Mean of the two orders' median raw changes: free of the slot effect that an odd n leaves in. */
 struct paired_figure paired_balanced_median(const struct paired *p);

@@ -19,8 +19,7 @@ struct label_swap {
     bool exhaustive;     /* all 2^n */
 };
 
-/* Threshold as a fraction. Fails only without memory. */
-int label_swap(const struct paired *p, double threshold, uint64_t seed, struct label_swap *out,
-               struct err *e);
+/* Threshold as a fraction. Equal seeds give equal counts. */
+void label_swap(const struct paired *p, double threshold, uint64_t seed, struct label_swap *out);
 
 #endif
