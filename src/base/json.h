@@ -92,6 +92,10 @@ void json_write(const struct json *j, struct buf *out);
 /* Indented by two spaces; empty arrays and objects on one line; no newline at the end. */
 void json_write_pretty(const struct json *j, struct buf *out);
 
+/* A tree as one value of a document that a json_writer writes. */
+struct json_writer;
+void jw_json(struct json_writer *w, const struct json *j);
+
 /*
  * The canonical form that is hashed: members by byte order of their keys, no white space, minimal
  * escapes, numbers integers below 2^53 in size. Another number, or text that is not UTF-8, is an

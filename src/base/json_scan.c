@@ -1,7 +1,9 @@
 #include "base/json_scan.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -334,37 +336,39 @@ static char undone_escape(char c)
     }
 }
 
-/* Undoes the escapes of scanned text. */
-static int undo(const char *p, const char *end, struct buf *out)
+/* A \uXXXX, at its hex digits; returns behind it, or behind the low half of a pair. */
+static const char *undo_unicode(const char *p, const char *end, struct buf *out)
 {
-    int rc = 0;
+    uint32_t code = (uint32_t)hex4(p, end);
 
-    while (p < end) {
-        const char *plain = memchr(p, '\\', (size_t)(end - p));
-        if (plain == NULL)
-            plain = end;
-        rc |= buf_add(out, p, (size_t)(plain - p));
-        if (plain == end)
-            break;
-        p = plain + 2;
-        if (plain[1] != 'u') {
-            rc |= buf_addch(out, undone_escape(plain[1]));
-            continue;
-        }
-        uint32_t code = (uint32_t)hex4(p, end);
-        p += 4;
-        if (code >= 0xD800 && code <= 0xDBFF) {
-            code = 0x10000 + ((code - 0xD800) << 10) + ((uint32_t)hex4(p + 2, end) - 0xDC00);
-            p += 6;
-        }
-        text_encode(out, code);
+    p += 4;
+    if (code >= 0xD800 && code <= 0xDBFF) {
+        uint32_t low = (uint32_t)hex4(p + 2, end);
+        code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
+        p += 6;
     }
-    return out->overflow ? -1 : rc;
+    text_encode(out, code);
+    return p;
 }
 
 int json_undo_escapes(const char *text, size_t len, struct buf *out)
 {
-    return undo(text, text + len, out);
+    const char *end = text + len;
+
+    for (const char *p = text; p < end;) {
+        const char *plain = memchr(p, '\\', (size_t)(end - p));
+        if (plain == NULL)
+            plain = end;
+        buf_add(out, p, (size_t)(plain - p));
+        if (plain == end)
+            break;
+        p = plain + 2;
+        if (plain[1] == 'u')
+            p = undo_unicode(p, end, out);
+        else
+            buf_addch(out, undone_escape(plain[1]));
+    }
+    return out->overflow ? -1 : 0;
 }
 
 static int duplicate(struct scan *s, const struct key *key, const struct key *first)
@@ -392,7 +396,7 @@ static int scan_key(struct scan *s, size_t base)
     key.len = (size_t)(s->at - key.text) - 1;
     if (escaped) {
         struct buf b = BUF_INIT;
-        undo(key.text, key.text + key.len, &b);
+        json_undo_escapes(key.text, key.len, &b);
         key.text = arena_strndup(&s->undone, b.data, b.len);
         key.len = b.len;
         buf_release(&b);

@@ -24,6 +24,10 @@ void text_encode(struct buf *out, uint32_t code);
 /* Whether all of it is UTF-8. */
 bool text_is_utf8(const char *p, size_t n);
 
+/* Columns of one character, and whether it shows nothing of itself (control, format, separator). */
+size_t text_char_width(uint32_t code);
+bool text_is_unseen(uint32_t code);
+
 /* Columns on a terminal: 0 for combining and invisible, 2 for wide characters, else 1. */
 size_t text_width(const char *s);
 size_t text_width_n(const char *p, size_t n);

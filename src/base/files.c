@@ -1,0 +1,289 @@
+#include "base/files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- reading ---- */
+
+/* read() that a signal does not end. */
+static ssize_t read_some(int fd, void *p, size_t n)
+{
+    ssize_t got;
+
+    do {
+        got = read(fd, p, n);
+    } while (got < 0 && errno == EINTR);
+    return got;
+}
+
+static int read_all(int fd, const char *path, size_t max, struct buf *out, struct err *err)
+{
+    size_t start = out->len;
+    size_t step = 65536;
+    struct stat st;
+
+    /* One byte more than the size, so that the end is seen without growing. */
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (uintmax_t)st.st_size < max)
+        step = (size_t)st.st_size + 1;
+    for (;;) {
+        if (buf_reserve(out, step) < 0)
+            return err_set(err, ERR_SYSTEM, "'%s' is too large for its buffer", path);
+        ssize_t n = read_some(fd, out->data + out->len, step);
+        if (n < 0)
+            return err_sys(err, ERR_SYSTEM, errno, "cannot read '%s'", path);
+        out->len += (size_t)n;
+        out->data[out->len] = '\0';
+        if (n == 0)
+            return 0;
+        if (out->len - start > max)
+            return err_set(err, ERR_SYSTEM, "'%s' is too large: more than %zu bytes", path, max);
+        step = 65536;
+    }
+}
+
+int files_read(const char *path, size_t max, struct buf *out, struct err *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0)
+        return err_sys(err, ERR_SYSTEM, errno, "cannot open '%s'", path);
+    int rc = read_all(fd, path, max, out, err);
+    close(fd);
+    return rc;
+}
+
+int files_read_small_at(int dir_fd, const char *path, char *out, size_t size)
+{
+    int fd = openat(dir_fd, path, O_RDONLY | O_CLOEXEC);
+    size_t len = 0;
+    ssize_t n = 0;
+
+    if (fd < 0)
+        return -1;
+    while (len < size - 1 && (n = read_some(fd, out + len, size - 1 - len)) > 0)
+        len += (size_t)n;
+    int saved = errno;
+    close(fd);
+    if (n < 0) {
+        errno = saved;
+        return -1;
+    }
+    if (len > 0 && out[len - 1] == '\n')
+        len--;
+    out[len] = '\0';
+    return (int)len;
+}
+
+int files_read_small(const char *path, char *out, size_t size)
+{
+    return files_read_small_at(AT_FDCWD, path, out, size);
+}
+
+int files_read_u64(const char *path, uint64_t *out)
+{
+    char text[32];
+    uint64_t value = 0;
+
+    int len = files_read_small(path, text, sizeof text);
+    if (len < 0)
+        return -1;
+    errno = EINVAL;
+    if (len == 0)
+        return -1;
+    for (const char *p = text; *p != '\0'; p++) {
+        if (*p < '0' || *p > '9' || __builtin_mul_overflow(value, 10, &value) ||
+            __builtin_add_overflow(value, (uint64_t)(*p - '0'), &value))
+            return -1;
+    }
+    *out = value;
+    return 0;
+}
+
+/* ---- writing ---- */
+
+int files_write_all(int fd, const void *data, size_t len)
+{
+    const char *p = data;
+
+    while (len > 0) {
+        ssize_t n = write(fd, p, len);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -1;
+        p += n;
+        len -= (size_t)n;
+    }
+    return 0;
+}
+
+/* Makes the entry itself last through a crash. Not every file system can; then nothing is lost. */
+static void sync_folder_of(const char *path)
+{
+    struct arena arena = ARENA_INIT;
+    int fd = open(files_dirname(&arena, path), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    arena_release(&arena);
+    if (fd < 0)
+        return;
+    (void)!fsync(fd);
+    close(fd);
+}
+
+static int write_and_rename(int fd, const char *temp, const char *path, const void *data,
+                            size_t len, struct err *err)
+{
+    int failed = files_write_all(fd, data, len) < 0 || fsync(fd) < 0 ? errno : 0;
+
+    if (close(fd) < 0 && failed == 0)
+        failed = errno;
+    if (failed == 0 && rename(temp, path) < 0)
+        failed = errno;
+    if (failed == 0)
+        return 0;
+    unlink(temp);
+    return err_sys(err, ERR_SYSTEM, failed, "cannot write '%s'", path);
+}
+
+int files_write_atomic(const char *path, const void *data, size_t len, struct err *err)
+{
+    struct buf temp = BUF_INIT;
+    int fd = -1;
+
+    for (int i = 0; i < 100 && fd < 0; i++) {
+        buf_clear(&temp);
+        buf_printf(&temp, "%s.%ld-%d.tmp", path, (long)getpid(), i);
+        fd = open(temp.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd < 0 && errno != EEXIST)
+            break;
+    }
+    int rc;
+    if (fd < 0)
+        rc = err_sys(err, ERR_SYSTEM, errno, "cannot write '%s'", path);
+    else
+        rc = write_and_rename(fd, temp.data, path, data, len, err);
+    if (rc == 0)
+        sync_folder_of(path);
+    buf_release(&temp);
+    return rc;
+}
+
+static int make_folder(const char *path, struct err *err)
+{
+    if (mkdir(path, 0777) == 0)
+        return 0;
+    int saved = errno;
+    /* An existing folder on a read-only file system gives EROFS instead of EEXIST. */
+    if (files_is_dir(path))
+        return 0;
+    return err_sys(err, ERR_SYSTEM, saved == EEXIST ? ENOTDIR : saved, "cannot make folder '%s'",
+                   path);
+}
+
+int files_mkdirs(const char *path, struct err *err)
+{
+    char *copy = xstrdup(path);
+    int rc = 0;
+
+    for (char *slash = strchr(copy + 1, '/'); slash != NULL && rc == 0;
+         slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        rc = make_folder(copy, err);
+        *slash = '/';
+    }
+    if (rc == 0)
+        rc = make_folder(copy, err);
+    free(copy);
+    return rc;
+}
+
+static int copy_bytes(int in, int out)
+{
+    char piece[65536];
+    ssize_t n;
+
+    while ((n = read_some(in, piece, sizeof piece)) > 0) {
+        if (files_write_all(out, piece, (size_t)n) < 0)
+            return -1;
+    }
+    return n < 0 ? -1 : 0;
+}
+
+static int copy_to(int in, const char *to, mode_t mode, struct err *err)
+{
+    int out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+    if (out < 0)
+        return err_sys(err, ERR_SYSTEM, errno, "cannot make '%s'", to);
+    int failed = copy_bytes(in, out) < 0 || fchmod(out, mode & 07777) < 0 ? errno : 0;
+    if (close(out) < 0 && failed == 0)
+        failed = errno;
+    if (failed == 0)
+        return 0;
+    unlink(to);
+    return err_sys(err, ERR_SYSTEM, failed, "cannot write '%s'", to);
+}
+
+int files_copy(const char *from, const char *to, struct err *err)
+{
+    struct stat st;
+    int rc;
+    int in = open(from, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+    if (in < 0)
+        return err_sys(err, ERR_SYSTEM, errno, "cannot open '%s'", from);
+    if (fstat(in, &st) < 0)
+        rc = err_sys(err, ERR_SYSTEM, errno, "cannot read '%s'", from);
+    else if (!S_ISREG(st.st_mode))
+        rc = err_set(err, ERR_SYSTEM, "'%s' is no regular file", from);
+    else
+        rc = copy_to(in, to, st.st_mode, err);
+    close(in);
+    return rc;
+}
+
+/* ---- names ---- */
+
+bool files_exists(const char *path)
+{
+    return access(path, F_OK) == 0;
+}
+
+bool files_is_dir(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+char *files_join(struct arena *arena, const char *dir, const char *name)
+{
+    size_t len = strlen(dir);
+
+    if (len == 0 || name[0] == '/')
+        return arena_strdup(arena, name);
+    return arena_printf(arena, "%s%s%s", dir, dir[len - 1] == '/' ? "" : "/", name);
+}
+
+const char *files_basename(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash != NULL ? slash + 1 : path;
+}
+
+char *files_dirname(struct arena *arena, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    if (slash == NULL)
+        return arena_strdup(arena, ".");
+    if (slash == path)
+        return arena_strdup(arena, "/");
+    return arena_strndup(arena, path, (size_t)(slash - path));
+}

@@ -1,0 +1,141 @@
+#include "base/units.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Scales of one unit, smallest first. */
+struct scale {
+    double factor;
+    const char *suffix;
+};
+
+struct scaling {
+    const char *unit;
+    struct scale scales[6];
+};
+
+static const struct scaling scalings[] = {
+    {"s", {{1e-9, "ns"}, {1e-6, "us"}, {1e-3, "ms"}, {1, "s"}}},
+    {"us", {{1e-3, "ns"}, {1, "us"}, {1e3, "ms"}, {1e6, "s"}}},
+    {"ns", {{1, "ns"}, {1e3, "us"}, {1e6, "ms"}, {1e9, "s"}}},
+    {"B", {{1, "B"}, {1e3, "kB"}, {1e6, "MB"}, {1e9, "GB"}, {1e12, "TB"}}},
+    {"bit/s", {{1, "bit/s"}, {1e3, "kbit/s"}, {1e6, "Mbit/s"}, {1e9, "Gbit/s"}, {1e12, "Tbit/s"}}},
+    {"Mbit/s",
+     {{1e-6, "bit/s"}, {1e-3, "kbit/s"}, {1, "Mbit/s"}, {1e3, "Gbit/s"}, {1e6, "Tbit/s"}}},
+    {"CPU-s/Gbit", {{1, " CPU-s/Gbit"}}},
+    {"1/s", {{1, "/s"}, {1e3, "K/s"}, {1e6, "M/s"}, {1e9, "G/s"}, {1e12, "T/s"}}},
+    {"count", {{1, ""}, {1e3, "K"}, {1e6, "M"}, {1e9, "G"}, {1e12, "T"}}},
+};
+
+#define COUNT_SCALING (&scalings[sizeof scalings / sizeof *scalings - 1])
+
+/* Decimals that give three significant digits; 1000 and more have none. */
+static int decimals_for(double size)
+{
+    int decimals = 2;
+
+    if (size >= 99.95)
+        return 0;
+    if (size >= 9.995)
+        return 1;
+    for (double least = 0.9995; size < least && decimals < 9; least /= 10)
+        decimals++;
+    return decimals;
+}
+
+static const struct scaling *scaling_of(const char *unit)
+{
+    if (unit[0] == '\0')
+        return COUNT_SCALING;
+    for (size_t i = 0; i < sizeof scalings / sizeof *scalings; i++) {
+        if (strcmp(scalings[i].unit, unit) == 0)
+            return &scalings[i];
+    }
+    return NULL;
+}
+
+static const struct scale *scale_for(const struct scaling *scaling, double value)
+{
+    const struct scale *scale = scaling->scales;
+
+    /* 999.5 and more would be printed as 1000. */
+    while (scale[1].suffix != NULL && fabs(value) / scale->factor >= 999.5)
+        scale++;
+    return scale;
+}
+
+void units_scale(double value, const char *unit, struct units_scaled *out)
+{
+    const struct scaling *scaling = scaling_of(unit);
+    const struct scale *scale = scale_for(scaling != NULL ? scaling : COUNT_SCALING, value);
+    bool smallest = scale == (scaling != NULL ? scaling : COUNT_SCALING)->scales;
+
+    out->value = value / scale->factor;
+    if (smallest && fabs(out->value) < 1e15 && rint(out->value) == out->value)
+        out->decimals = 0;
+    else
+        out->decimals = decimals_for(fabs(out->value));
+    if (scaling != NULL)
+        snprintf(out->suffix, sizeof out->suffix, "%s", scale->suffix);
+    else
+        snprintf(out->suffix, sizeof out->suffix, "%s %s", scale->suffix, unit);
+}
+
+void units_format(double value, const char *unit, char out[UNITS_TEXT])
+{
+    struct units_scaled scaled;
+
+    if (isnan(value)) {
+        snprintf(out, UNITS_TEXT, "n/a");
+        return;
+    }
+    if (isinf(value)) {
+        snprintf(out, UNITS_TEXT, value > 0 ? "inf" : "-inf");
+        return;
+    }
+    units_scale(value, unit, &scaled);
+    if (scaled.value == 0)
+        scaled.value = 0; /* -0 */
+    snprintf(out, UNITS_TEXT, "%.*f%s", scaled.decimals, scaled.value, scaled.suffix);
+}
+
+void units_format_time(double ns, char out[UNITS_TEXT])
+{
+    units_format(ns, "ns", out);
+}
+
+void units_format_rate(double bps, char out[UNITS_TEXT])
+{
+    units_format(bps, "bit/s", out);
+}
+
+void units_format_size(double bytes, char out[UNITS_TEXT])
+{
+    units_format(bytes, "B", out);
+}
+
+void units_format_count(double count, char out[UNITS_TEXT])
+{
+    units_format(count, "count", out);
+}
+
+void units_format_change(double fraction, char out[UNITS_TEXT])
+{
+    double percent = fraction * 100;
+    double size = fabs(percent);
+
+    if (isnan(percent)) {
+        snprintf(out, UNITS_TEXT, "n/a");
+        return;
+    }
+    if (isinf(percent)) {
+        snprintf(out, UNITS_TEXT, percent > 0 ? "+inf" : "-inf");
+        return;
+    }
+    if (size < 0.005)
+        snprintf(out, UNITS_TEXT, "0.0%%");
+    else
+        snprintf(out, UNITS_TEXT, "%+.*f%%", size < 0.995 ? 2 : size < 99.95 ? 1 : 0, percent);
+}
