@@ -60,8 +60,9 @@ int folder_open(struct folder *f, const char *path, struct err *err)
     f->path = xstrdup(path);
     f->fd = open_folder_at(AT_FDCWD, path, 0);
     if (f->fd < 0) {
-        err_sys(err, ERR_ARCHIVE, errno, "no archive at '%s'", path);
-        if (errno == ENOTDIR)
+        int cause = errno;
+        err_sys(err, ERR_ARCHIVE, cause, "no archive at '%s'", path);
+        if (cause == ENOTDIR)
             err_hint(err, "an archive is a folder; `abba unpack` makes one of a pack");
         folder_release(f);
         return -1;

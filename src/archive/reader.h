@@ -18,6 +18,7 @@ struct archive {
     const struct plan *plan;
     const struct machine *machine;
     const char *tool;       /* "abba 0.1.0" that made it */
+    const char *started;    /* when series.json was written: UTC, ISO 8601 */
     struct sample *samples; /* in the order of the file */
     size_t sample_count;
     bool finished;      /* SHA256SUMS is there */
@@ -27,8 +28,11 @@ struct archive {
     size_t report_len;
 };
 
-/* Opens and reads a whole archive. ERR_ARCHIVE if damaged or not one. */
+/*
+ * Opens and reads a whole archive; the plan's hash is made again and compared. ERR_ARCHIVE if it is
+ * damaged or none, ERR_UNFINISHED if it ended before its plan was written.
+ */
 int archive_open(struct archive **a, const char *folder, struct err *err);
-void archive_close(struct archive *a);
+void archive_close(struct archive *a); /* safe on NULL */
 
 #endif

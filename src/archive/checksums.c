@@ -1,0 +1,101 @@
+#include "archive/checksums.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+#define DIGITS (DIGEST_HEX - 1)
+
+static void add(struct checksums *c, const char *path, size_t len, const char *sha256)
+{
+    if (c->count == c->room) {
+        c->room = c->room ? 2 * c->room : 64;
+        c->items = xreallocarray(c->items, c->room, sizeof *c->items);
+    }
+    struct checksum *item = &c->items[c->count++];
+    item->path = xstrndup(path, len);
+    memcpy(item->sha256, sha256, DIGITS);
+    item->sha256[DIGITS] = '\0';
+}
+
+void checksums_add(struct checksums *c, const char *path, const char *sha256)
+{
+    ABBA_ASSERT(strlen(sha256) == DIGITS);
+    add(c, path, strlen(path), sha256);
+}
+
+void checksums_truncate(struct checksums *c, size_t count)
+{
+    while (c->count > count)
+        free(c->items[--c->count].path);
+}
+
+void checksums_release(struct checksums *c)
+{
+    checksums_truncate(c, 0);
+    free(c->items);
+    *c = (struct checksums){0};
+}
+
+static int by_path(const void *a, const void *b)
+{
+    return strcmp(((const struct checksum *)a)->path, ((const struct checksum *)b)->path);
+}
+
+void checksums_sort(struct checksums *c)
+{
+    if (c->count > 1)
+        qsort(c->items, c->count, sizeof *c->items, by_path);
+}
+
+const struct checksum *checksums_find(const struct checksums *c, const char *path)
+{
+    const struct checksum key = {.path = (char *)(size_t)path};
+
+    if (c->count == 0)
+        return NULL;
+    return bsearch(&key, c->items, c->count, sizeof *c->items, by_path);
+}
+
+void checksums_write(const struct checksums *c, struct buf *out)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        buf_add(out, c->items[i].sha256, DIGITS);
+        buf_addstr(out, "  ");
+        buf_addstr(out, c->items[i].path);
+        buf_addch(out, '\n');
+    }
+}
+
+/* The end of a well-formed line (its newline), or NULL. */
+static const char *line_end(const char *line, const char *end)
+{
+    const char *newline = memchr(line, '\n', (size_t)(end - line));
+
+    if (!newline || newline - line <= DIGITS + 2 || memchr(line, '\0', (size_t)(newline - line)))
+        return NULL;
+    if (strspn(line, "0123456789abcdef") != DIGITS || memcmp(line + DIGITS, "  ", 2) != 0)
+        return NULL;
+    return newline;
+}
+
+int checksums_parse(struct checksums *c, const char *text, size_t len, const char *name,
+                    struct err *err)
+{
+    const char *end = text + len;
+    size_t number = 1;
+
+    for (const char *line = text; line < end; number++) {
+        const char *newline = line_end(line, end);
+
+        if (!newline)
+            return err_set(err, ERR_ARCHIVE, "'%s' line %zu: not a checksum and a path", name,
+                           number);
+        add(c, line + DIGITS + 2, (size_t)(newline - line) - DIGITS - 2, line);
+        if (c->count > 1 && by_path(&c->items[c->count - 2], &c->items[c->count - 1]) >= 0)
+            return err_set(err, ERR_ARCHIVE, "'%s' line %zu: out of order, or twice", name, number);
+        line = newline + 1;
+    }
+    return 0;
+}

@@ -1,0 +1,51 @@
+/*
+ * checksums: the list in SHA256SUMS, in the form that `sha256sum -c` reads.
+ *
+ * A line is 64 hex digits, two spaces, the path relative to the archive; lines are sorted by the
+ * bytes of the path. The holder releases the list.
+ */
+#ifndef ABBA_ARCHIVE_CHECKSUMS_H
+#define ABBA_ARCHIVE_CHECKSUMS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+#include "base/digest.h"
+#include "base/err.h"
+
+#define CHECKSUMS_NAME "SHA256SUMS"
+#define CHECKSUMS_MAX_BYTES ((size_t)64 << 20)
+
+struct checksum {
+    char *path; /* owned */
+    char sha256[DIGEST_HEX];
+};
+
+struct checksums {
+    struct checksum *items;
+    size_t count, room;
+};
+
+/* Adds a copy. */
+void checksums_add(struct checksums *c, const char *path, const char *sha256);
+
+/* Forgets what was added after the first `count`. */
+void checksums_truncate(struct checksums *c, size_t count);
+
+void checksums_sort(struct checksums *c);
+
+/* The entry of a sorted list, or NULL. */
+const struct checksum *checksums_find(const struct checksums *c, const char *path);
+
+/* Adds the file's text, in the order of the list. */
+void checksums_write(const struct checksums *c, struct buf *out);
+
+/* Reads such a text; `name` is its file, for messages. ERR_ARCHIVE names the line that is not as
+ * checksums_write makes it, or out of order. */
+int checksums_parse(struct checksums *c, const char *text, size_t len, const char *name,
+                    struct err *err);
+
+void checksums_release(struct checksums *c);
+
+#endif

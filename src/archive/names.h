@@ -1,0 +1,14 @@
+/*
+ * names: what the files of an archive are called, and the number of its format.
+ */
+#ifndef ABBA_ARCHIVE_NAMES_H
+#define ABBA_ARCHIVE_NAMES_H
+
+#define ARCHIVE_FORMAT 1 /* "abba" in series.json; a change of keys or meaning raises it */
+
+#define ARCHIVE_SERIES "series.json"
+#define ARCHIVE_SAMPLES "samples.jsonl"
+#define ARCHIVE_REPORT "report.json"
+#define ARCHIVE_RAW "raw/"
+
+#endif

@@ -1,0 +1,309 @@
+#include "archive/writer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "archive/checksums.h"
+#include "archive/folder.h"
+#include "archive/names.h"
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/digest.h"
+#include "base/files.h"
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/mem.h"
+#include "base/version.h"
+
+#define FILES_PER_ROLE 3 /* stdout, stderr, rss.csv */
+
+struct archive_writer {
+    struct folder folder;
+    int samples_fd;
+    uint64_t samples_bytes;       /* whole lines in samples.jsonl */
+    struct digest samples_digest; /* of those lines */
+    struct checksums sums;        /* of everything that is complete */
+    struct buf line, table;       /* reused from run to run */
+    int64_t synced_ns;            /* CLOCK_MONOTONIC of the last fdatasync */
+    bool unsynced;
+    bool has_series;
+    bool closed; /* finished, or in a state that must not be added to */
+};
+
+/* --- opening --- */
+
+int archive_writer_new(struct archive_writer **out, const char *folder, struct err *err)
+{
+    struct archive_writer *w = xcalloc(1, sizeof *w);
+
+    w->samples_fd = -1;
+    buf_init(&w->line, 0);
+    buf_init(&w->table, 0);
+    digest_begin(&w->samples_digest);
+    *out = NULL;
+    if (folder_make(&w->folder, folder, err) < 0 ||
+        (w->samples_fd = folder_create(&w->folder, ARCHIVE_SAMPLES, err)) < 0) {
+        archive_writer_free(w);
+        return -1;
+    }
+    *out = w;
+    return 0;
+}
+
+void archive_writer_free(struct archive_writer *w)
+{
+    if (!w)
+        return;
+    if (w->samples_fd >= 0)
+        close(w->samples_fd);
+    if (w->samples_digest.context)
+        digest_abandon(&w->samples_digest);
+    folder_release(&w->folder);
+    checksums_release(&w->sums);
+    buf_release(&w->line);
+    buf_release(&w->table);
+    free(w);
+}
+
+const char *archive_writer_folder(const struct archive_writer *w)
+{
+    return w->folder.path;
+}
+
+/* Adds a whole file, put in place by rename, to the list of checksums. */
+static int put_file(struct archive_writer *w, const char *name, const char *text, size_t len,
+                    struct err *err)
+{
+    char hex[DIGEST_HEX];
+
+    if (folder_replace(&w->folder, name, text, len, err) < 0)
+        return -1;
+    digest_sha256(text, len, hex);
+    checksums_add(&w->sums, name, hex);
+    return 0;
+}
+
+static int still_open(const struct archive_writer *w, struct err *err)
+{
+    if (!w->closed)
+        return 0;
+    return err_set(err, ERR_SYSTEM, "archive '%s' takes no more after an earlier error",
+                   w->folder.path);
+}
+
+/* --- series.json --- */
+
+/* The document in one line; `plan` is its canonical JSON. */
+static void encode_series(const struct plan *plan, const struct buf *plan_text,
+                          const struct machine *machine, struct buf *out)
+{
+    struct json_writer w;
+    char started[CLOCK_TEXT];
+    struct buf tool = BUF_INIT;
+
+    clock_format_utc(clock_real_ns(), started);
+    buf_printf(&tool, "abba %s", abba_version());
+    jw_init(&w, out, false);
+    jw_object_begin(&w);
+    jw_key(&w, "abba");
+    jw_int(&w, ARCHIVE_FORMAT);
+    jw_key(&w, "tool");
+    jw_string(&w, tool.data);
+    jw_key(&w, "started");
+    jw_string(&w, started);
+    jw_key(&w, "machine");
+    machine_encode(machine, &w);
+    jw_key(&w, "plan_sha256");
+    jw_string(&w, plan->sha256);
+    jw_key(&w, "plan");
+    jw_raw(&w, plan_text->data, plan_text->len);
+    jw_object_end(&w);
+    buf_release(&tool);
+}
+
+int archive_writer_series(struct archive_writer *w, const struct plan *plan,
+                          const struct machine *machine, struct err *err)
+{
+    struct buf plan_text = BUF_INIT, line = BUF_INIT, text = BUF_INIT;
+    struct json *tree = NULL;
+    int rc = -1;
+
+    ABBA_ASSERT(!w->has_series && plan->sha256[0]);
+    if (still_open(w, err) < 0 || plan_encode(plan, &plan_text, err) < 0)
+        goto out;
+    encode_series(plan, &plan_text, machine, &line);
+    tree = json_parse(line.data, line.len, ARCHIVE_SERIES, err);
+    if (!tree)
+        goto out;
+    json_write_pretty(tree, &text);
+    buf_addch(&text, '\n');
+    rc = put_file(w, ARCHIVE_SERIES, text.data, text.len, err);
+    w->has_series = rc == 0;
+out:
+    json_free(tree);
+    buf_release(&plan_text);
+    buf_release(&line);
+    buf_release(&text);
+    return rc;
+}
+
+/* --- raw files --- */
+
+/* Writes one raw file of the sample's role and enters it there; an empty one is left out. */
+static int put_raw(struct archive_writer *w, const struct sample *s, struct sample_role *role,
+                   const char *kind, const struct folder_part parts[2], uint64_t cut,
+                   struct arena *arena, struct err *err)
+{
+    struct sample_file *f = &role->files[role->file_count];
+    struct digest digest;
+
+    if (parts[0].len + parts[1].len == 0)
+        return 0;
+    f->path = arena_printf(arena, ARCHIVE_RAW "%06llu-%s.%s", (unsigned long long)s->run,
+                           role->name, kind);
+    f->bytes = parts[0].len + parts[1].len;
+    f->cut = cut;
+    digest_begin(&digest);
+    digest_add(&digest, parts[0].data, parts[0].len);
+    digest_add(&digest, parts[1].data, parts[1].len);
+    digest_finish(&digest, f->sha256);
+    if (folder_write(&w->folder, f->path, parts, 2, err) < 0)
+        return -1;
+    role->file_count++;
+    checksums_add(&w->sums, f->path, f->sha256);
+    return 0;
+}
+
+static int put_capture(struct archive_writer *w, const struct sample *s, struct sample_role *role,
+                       const char *kind, const struct capture *c, struct arena *arena,
+                       struct err *err)
+{
+    const struct folder_part parts[2] = {{c->head, c->head_len}, {c->tail, c->tail_len}};
+
+    return put_raw(w, s, role, kind, parts, c->cut, arena, err);
+}
+
+static int put_rss(struct archive_writer *w, const struct sample *s, struct sample_role *role,
+                   const struct role_outcome *o, struct arena *arena, struct err *err)
+{
+    struct buf *table = &w->table;
+
+    buf_clear(table);
+    if (o->rss_count > 0)
+        buf_addstr(table, "at_ns,bytes\n");
+    for (size_t i = 0; i < o->rss_count; i++)
+        buf_printf(table, "%llu,%llu\n", (unsigned long long)o->rss[i].at_ns,
+                   (unsigned long long)o->rss[i].bytes);
+
+    const struct folder_part parts[2] = {{table->data, table->len}, {NULL, 0}};
+    return put_raw(w, s, role, "rss.csv", parts, 0, arena, err);
+}
+
+static int put_raws(struct archive_writer *w, struct sample *s, const struct outcome *o,
+                    struct arena *arena, struct err *err)
+{
+    ABBA_ASSERT(s->role_count == o->role_count);
+    for (size_t i = 0; i < s->role_count; i++) {
+        struct sample_role *role = &s->roles[i];
+        const struct role_outcome *from = &o->roles[i];
+
+        role->files = arena_array(arena, FILES_PER_ROLE, sizeof *role->files);
+        role->file_count = 0;
+        if (put_capture(w, s, role, "stdout", &from->out, arena, err) < 0 ||
+            put_capture(w, s, role, "stderr", &from->err, arena, err) < 0 ||
+            put_rss(w, s, role, from, arena, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static void remove_raws(struct archive_writer *w, struct sample *s)
+{
+    for (size_t i = 0; i < s->role_count; i++) {
+        for (size_t j = 0; j < s->roles[i].file_count; j++)
+            folder_remove(&w->folder, s->roles[i].files[j].path);
+        s->roles[i].file_count = 0;
+    }
+}
+
+/* --- samples.jsonl --- */
+
+/* Appends the line, or leaves the file as it was. */
+static int append_line(struct archive_writer *w, struct err *err)
+{
+    if (files_write_all(w->samples_fd, w->line.data, w->line.len) < 0) {
+        err_sys(err, ERR_SYSTEM, errno, "cannot write '%s/" ARCHIVE_SAMPLES "'", w->folder.path);
+        if (ftruncate(w->samples_fd, (off_t)w->samples_bytes) < 0)
+            w->closed = true; /* readers ignore the torn line as long as nothing follows it */
+        return -1;
+    }
+    w->samples_bytes += w->line.len;
+    digest_add(&w->samples_digest, w->line.data, w->line.len);
+    w->unsynced = true;
+    return 0;
+}
+
+int archive_writer_sample(struct archive_writer *w, struct sample *s, const struct outcome *o,
+                          struct arena *arena, struct err *err)
+{
+    size_t listed = w->sums.count;
+
+    if (still_open(w, err) < 0)
+        return -1;
+    if (put_raws(w, s, o, arena, err) == 0) {
+        buf_clear(&w->line);
+        sample_encode(s, &w->line);
+        if (append_line(w, err) == 0)
+            return 0;
+    }
+    remove_raws(w, s);
+    checksums_truncate(&w->sums, listed);
+    return -1;
+}
+
+int archive_writer_sync(struct archive_writer *w, bool now, struct err *err)
+{
+    int64_t at = clock_mono_ns();
+
+    if (!w->unsynced || (!now && at - w->synced_ns < NSEC_PER_SEC))
+        return 0;
+    if (fdatasync(w->samples_fd) < 0)
+        return err_sys(err, ERR_SYSTEM, errno, "cannot write '%s/" ARCHIVE_SAMPLES "'",
+                       w->folder.path);
+    w->synced_ns = at;
+    w->unsynced = false;
+    return 0;
+}
+
+/* --- the end --- */
+
+static int put_checksums(struct archive_writer *w, char digest[DIGEST_HEX], struct err *err)
+{
+    struct buf text = BUF_INIT;
+
+    checksums_sort(&w->sums);
+    checksums_write(&w->sums, &text);
+    int rc = folder_replace(&w->folder, CHECKSUMS_NAME, text.data, text.len, err);
+    digest_sha256(text.data, text.len, digest);
+    buf_release(&text);
+    return rc;
+}
+
+int archive_writer_finish(struct archive_writer *w, const char *report, size_t report_len,
+                          char digest[65], struct err *err)
+{
+    char hex[DIGEST_HEX];
+
+    ABBA_ASSERT(w->has_series);
+    if (still_open(w, err) < 0 || archive_writer_sync(w, true, err) < 0)
+        return -1;
+    w->closed = true;
+    digest_finish(&w->samples_digest, hex);
+    w->samples_digest.context = NULL;
+    checksums_add(&w->sums, ARCHIVE_SAMPLES, hex);
+    if (put_file(w, ARCHIVE_REPORT, report, report_len, err) < 0)
+        return -1;
+    return put_checksums(w, digest, err);
+}
