@@ -10,8 +10,12 @@
 #include "base/err.h"
 #include "base/strings.h"
 
+#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+/* The most combinations that one file's matrix may have. */
+#define PROFILE_MATRIX_MAX 1000
 
 struct arena;
 struct json;
@@ -86,6 +90,9 @@ void profile_encode(const struct profile *p, struct json_writer *w);
 
 /* The setting of that name, or NULL. */
 const char *profile_load(const struct profile *p, const char *name);
+
+/* Reads a CPU list of the kernel's form into `set` (may be NULL). ERR_CONFIG if it is none. */
+int profile_check_cpus(const char *list, cpu_set_t *set, struct err *err);
 
 /* The CPU list of that role, or NULL for any CPU. */
 const char *profile_role_cpus(const struct profile *p, const char *role);

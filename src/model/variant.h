@@ -20,9 +20,10 @@ struct env_setting {
 };
 
 struct variant {
-    const char *name;    /* "baseline", "candidate", or as given; unique in a series */
-    const char *runner;  /* NULL: the profile's */
-    const char *program; /* as given; NULL: the runner's own */
+    const char *name;        /* "baseline", "candidate", or as given; unique in a series */
+    const char *description; /* may be NULL */
+    const char *runner;      /* NULL: the profile's */
+    const char *program;     /* as given; NULL: the runner's own */
     struct strings
         args; /* appended to every role's command (runner `command`: the whole command's rest) */
     struct env_setting *env;
@@ -42,6 +43,15 @@ int variant_decode(struct variant *v, const struct json *root, const char *file,
 
 /* Writes it without `path`. */
 void variant_encode(const struct variant *v, struct json_writer *w);
+
+/* Environment, program and arguments as a person would type them; the name if there is nothing. */
+const char *variant_display(const struct variant *v, struct arena *arena);
+
+/* The member "env" of an object; the plan has one too. */
+struct fields;
+int env_decode(const struct fields *f, struct env_setting **env, size_t *count, struct arena *arena,
+               struct err *err);
+void env_encode(const struct env_setting *env, size_t count, struct json_writer *w);
 
 /* Whether both run the same bytes in the same way: runner, program's hash, arguments, environment.
  */

@@ -1,0 +1,382 @@
+#include "model/profile.h"
+
+#include "base/json_writer.h"
+#include "model/decode.h"
+#include "model/metric.h"
+#include "model/runner_file.h"
+
+#include <string.h>
+
+#define HOUR_NS (3600 * 1000000000LL)
+#define TIMEOUT_NS (60 * 1000000000LL)
+#define PAIRS_MAX 10000
+
+/* ---- decoding ---------------------------------------------------------------------------------
+ */
+
+static int decode_head(const struct fields *f, struct profile *p, struct arena *arena,
+                       struct err *err)
+{
+    struct fields at;
+
+    if (decode_text(f, "profile", FIELDS_REQUIRED, arena, &p->name, err) < 0 ||
+        decode_text(f, "runner", FIELDS_REQUIRED, arena, &p->runner, err) < 0 ||
+        decode_text(f, "description", FIELDS_OPTIONAL, arena, &p->description, err) < 0 ||
+        fields_child(f, "runner", FIELDS_REQUIRED, &at, err) < 0)
+        return -1;
+    if (!decode_is_name(p->runner))
+        return fields_error(&at, err, "'%s' cannot name a runner", p->runner);
+    if (fields_child(f, "profile", FIELDS_REQUIRED, &at, err) < 0)
+        return -1;
+    if (p->name[0] == '\0' || strlen(p->name) > 400)
+        return fields_error(&at, err, "a profile's name has 1 to 400 characters");
+    return 0;
+}
+
+static int decode_load(const struct fields *f, struct profile *p, struct arena *arena,
+                       struct err *err)
+{
+    struct fields list, item = {0};
+
+    if (fields_object(f, "load", FIELDS_OPTIONAL, &list, err) < 0)
+        return -1;
+    p->load = decode_room(&list, arena, sizeof(*p->load), &p->load_count);
+    for (size_t i = 0; fields_next(&list, &item); i++) {
+        p->load[i].name = arena_strdup(arena, item.key);
+        if (decode_load_text(&item, arena, &p->load[i].text, &p->load[i].form, err) < 0)
+            return -1;
+    }
+    decode_sort(p->load, p->load_count, sizeof(*p->load));
+    return 0;
+}
+
+static int decode_counts(const struct fields *f, struct profile *p, struct err *err)
+{
+    p->confirm = -1;
+    if (decode_int(f, "pairs", FIELDS_OPTIONAL, 1, PAIRS_MAX, &p->pairs, err) < 0 ||
+        decode_int(f, "confirm", FIELDS_OPTIONAL, 0, PAIRS_MAX, &p->confirm, err) < 0 ||
+        decode_int(f, "min_complete", FIELDS_OPTIONAL, 1, PAIRS_MAX, &p->min_complete, err) < 0 ||
+        decode_int(f, "warmup", FIELDS_OPTIONAL, 0, PAIRS_MAX, &p->warmup, err) < 0)
+        return -1;
+    if (p->pairs && p->min_complete > p->pairs)
+        return fields_error(f, err, "'min_complete' (%d) is above 'pairs' (%d)", p->min_complete,
+                            p->pairs);
+    return 0;
+}
+
+static int decode_times(const struct fields *f, struct profile *p, struct err *err)
+{
+    p->timeout_ns = TIMEOUT_NS;
+    if (decode_time(f, "pause", FIELDS_OPTIONAL, 0, HOUR_NS, &p->pause_ns, err) < 0)
+        return -1;
+    return decode_time(f, "timeout", FIELDS_OPTIONAL, 1000000, 24 * HOUR_NS, &p->timeout_ns, err);
+}
+
+/* Either one list for every role, or an object with a list a role. */
+static int decode_cpus(const struct fields *f, struct profile *p, struct arena *arena,
+                       struct err *err)
+{
+    struct fields at, item = {0};
+    const char *list;
+
+    if (fields_child(f, "cpus", FIELDS_OPTIONAL, &at, err) < 0)
+        return -1;
+    p->cpus = decode_room(&at, arena, sizeof(*p->cpus), &p->cpus_count);
+    if (at.value && json_kind(at.value) == JSON_STRING) {
+        p->cpus_count = 1;
+        p->cpus[0] = (struct role_cpus){"*", arena_strdup(arena, json_string(at.value))};
+        return profile_check_cpus(p->cpus[0].list, NULL, err) < 0
+                   ? fields_error(&at, err, "'%s' is no list of CPUs such as \"0-3,8\"",
+                                  p->cpus[0].list)
+                   : 0;
+    }
+    if (at.value && fields_as_object(&at, err) < 0)
+        return -1;
+    for (size_t i = 0; fields_next(&at, &item); i++) {
+        if (fields_as_string(&item, &list, err) < 0)
+            return -1;
+        if (profile_check_cpus(list, NULL, err) < 0)
+            return fields_error(&item, err, "'%s' is no list of CPUs such as \"0-3,8\"", list);
+        p->cpus[i] = (struct role_cpus){arena_strdup(arena, item.key), arena_strdup(arena, list)};
+    }
+    decode_sort(p->cpus, p->cpus_count, sizeof(*p->cpus));
+    return 0;
+}
+
+static int decode_axis(const struct fields *f, const struct profile *p, struct matrix_axis *axis,
+                       struct arena *arena, struct err *err)
+{
+    struct fields item = {0};
+
+    if (fields_as_array(f, err) < 0)
+        return -1;
+    axis->name = arena_strdup(arena, f->key);
+    axis->values = decode_room(f, arena, sizeof(*axis->values), &axis->value_count);
+    if (axis->value_count == 0)
+        return fields_error(f, err, "has no values");
+    if (profile_load(p, axis->name))
+        return fields_error(f, err, "'%s' is set by 'load' too", axis->name);
+    for (size_t i = 0; fields_next(f, &item); i++) {
+        struct load_setting *value = &axis->values[i];
+
+        value->name = axis->name;
+        if (decode_load_text(&item, arena, &value->text, &value->form, err) < 0)
+            return -1;
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(axis->values[k].text, value->text) == 0)
+                return fields_error(&item, err, "'%s' is there twice", value->text);
+        if (strcmp(axis->name, "cpus") == 0 &&
+            (value->form != LOAD_AS_STRING || profile_check_cpus(value->text, NULL, err) < 0))
+            return fields_error(&item, err, "'%s' is no list of CPUs such as \"0-3,8\"",
+                                value->text);
+    }
+    return 0;
+}
+
+static int decode_matrix(const struct fields *f, struct profile *p, struct arena *arena,
+                         struct err *err)
+{
+    struct fields list, item = {0};
+    size_t combinations = 1;
+
+    if (fields_object(f, "matrix", FIELDS_OPTIONAL, &list, err) < 0)
+        return -1;
+    p->matrix = decode_room(&list, arena, sizeof(*p->matrix), &p->matrix_count);
+    for (size_t i = 0; fields_next(&list, &item); i++) {
+        if (decode_axis(&item, p, &p->matrix[i], arena, err) < 0)
+            return -1;
+        if (strcmp(item.key, "cpus") == 0 && p->cpus_count)
+            return fields_error(&item, err, "'cpus' is set outside of the matrix too");
+        combinations *= p->matrix[i].value_count;
+        if (combinations > PROFILE_MATRIX_MAX)
+            return fields_error(&list, err, "has more than %d combinations", PROFILE_MATRIX_MAX);
+    }
+    return 0;
+}
+
+static int decode_controls(const struct fields *f, struct profile *p, struct arena *arena,
+                           struct err *err)
+{
+    static const char *const keys[] = {"within", NULL};
+    struct fields list, item = {0};
+
+    if (fields_object(f, "controls", FIELDS_OPTIONAL, &list, err) < 0)
+        return -1;
+    p->controls = decode_room(&list, arena, sizeof(*p->controls), &p->control_count);
+    for (size_t i = 0; fields_next(&list, &item); i++) {
+        struct profile_control *control = &p->controls[i];
+
+        control->metric = arena_strdup(arena, item.key);
+        if (fields_as_object(&item, err) < 0 || fields_known(&item, keys, err) < 0 ||
+            decode_percent(&item, "within", FIELDS_REQUIRED, arena, &control->limit_text,
+                           &control->limit, err) < 0)
+            return -1;
+    }
+    decode_sort(p->controls, p->control_count, sizeof(*p->controls));
+    return 0;
+}
+
+static int decode_noise(const struct fields *f, struct profile *p, struct arena *arena,
+                        struct err *err)
+{
+    static const char *const keys[] = {"psi", "steal", NULL};
+    struct fields at;
+
+    p->noise_psi = 0.2, p->noise_psi_text = "20%";
+    p->noise_steal = 0.05, p->noise_steal_text = "5%";
+    if (fields_object(f, "noise", FIELDS_OPTIONAL, &at, err) < 0)
+        return -1;
+    if (!at.value)
+        return 0;
+    if (fields_known(&at, keys, err) < 0 ||
+        decode_percent(&at, "psi", FIELDS_OPTIONAL, arena, &p->noise_psi_text, &p->noise_psi, err) <
+            0)
+        return -1;
+    return decode_percent(&at, "steal", FIELDS_OPTIONAL, arena, &p->noise_steal_text,
+                          &p->noise_steal, err);
+}
+
+int profile_decode(struct profile *p, const struct json *root, const char *file,
+                   struct arena *arena, struct err *err)
+{
+    static const char *const keys[] = {
+        "profile", "runner", "description", "load", "network",  "pairs", "confirm", "min_complete",
+        "warmup",  "pause",  "timeout",     "cpus", "controls", "noise", "matrix",  NULL};
+    struct fields f, network;
+
+    *p = (struct profile){0};
+    if (fields_init(&f, file, root, err) < 0 || fields_known(&f, keys, err) < 0 ||
+        decode_head(&f, p, arena, err) < 0 ||
+        fields_child(&f, "network", FIELDS_OPTIONAL, &network, err) < 0)
+        return -1;
+    if (network.value)
+        return fields_error(&network, err,
+                            "'network' is not yet supported by this version: "
+                            "a profile runs on the host's loopback as it is");
+    if (decode_load(&f, p, arena, err) < 0 || decode_counts(&f, p, err) < 0 ||
+        decode_times(&f, p, err) < 0 || decode_cpus(&f, p, arena, err) < 0 ||
+        decode_matrix(&f, p, arena, err) < 0 || decode_controls(&f, p, arena, err) < 0)
+        return -1;
+    return decode_noise(&f, p, arena, err);
+}
+
+/* ---- encoding ---------------------------------------------------------------------------------
+ */
+
+static void encode_time(struct json_writer *w, const char *key, int64_t ns)
+{
+    char text[UNITS_TEXT];
+
+    units_canonical_time(ns, text);
+    jw_key(w, key);
+    jw_string(w, text);
+}
+
+static void encode_load(struct json_writer *w, const struct profile *p)
+{
+    jw_key(w, "load");
+    jw_object_begin(w);
+    for (size_t i = 0; i < p->load_count; i++) {
+        jw_key(w, p->load[i].name);
+        encode_load_text(w, p->load[i].text, p->load[i].form);
+    }
+    jw_object_end(w);
+}
+
+/* 0 and -1 mean that the thresholds decide: left out. */
+static void encode_counts(struct json_writer *w, const struct profile *p)
+{
+    if (p->pairs)
+        jw_key(w, "pairs"), jw_int(w, p->pairs);
+    if (p->confirm >= 0)
+        jw_key(w, "confirm"), jw_int(w, p->confirm);
+    if (p->min_complete)
+        jw_key(w, "min_complete"), jw_int(w, p->min_complete);
+    jw_key(w, "warmup"), jw_int(w, p->warmup);
+}
+
+static void encode_cpus(struct json_writer *w, const struct profile *p)
+{
+    jw_key(w, "cpus");
+    jw_object_begin(w);
+    for (size_t i = 0; i < p->cpus_count; i++) {
+        jw_key(w, p->cpus[i].role);
+        jw_string(w, p->cpus[i].list);
+    }
+    jw_object_end(w);
+}
+
+static void encode_matrix(struct json_writer *w, const struct profile *p)
+{
+    if (p->matrix_count == 0)
+        return;
+    jw_key(w, "matrix");
+    jw_object_begin(w);
+    for (size_t i = 0; i < p->matrix_count; i++) {
+        const struct matrix_axis *axis = &p->matrix[i];
+
+        jw_key(w, axis->name);
+        jw_array_begin(w);
+        for (size_t k = 0; k < axis->value_count; k++)
+            encode_load_text(w, axis->values[k].text, axis->values[k].form);
+        jw_array_end(w);
+    }
+    jw_object_end(w);
+}
+
+static void encode_controls(struct json_writer *w, const struct profile *p)
+{
+    jw_key(w, "controls");
+    jw_object_begin(w);
+    for (size_t i = 0; i < p->control_count; i++) {
+        jw_key(w, p->controls[i].metric);
+        jw_object_begin(w);
+        jw_key(w, "within");
+        jw_string(w, p->controls[i].limit_text);
+        jw_object_end(w);
+    }
+    jw_object_end(w);
+}
+
+void profile_encode(const struct profile *p, struct json_writer *w)
+{
+    jw_object_begin(w);
+    jw_key(w, "profile"), jw_string(w, p->name);
+    jw_key(w, "runner"), jw_string(w, p->runner);
+    if (p->description)
+        jw_key(w, "description"), jw_string(w, p->description);
+    encode_load(w, p);
+    encode_counts(w, p);
+    encode_time(w, "pause", p->pause_ns);
+    encode_time(w, "timeout", p->timeout_ns);
+    encode_cpus(w, p);
+    encode_controls(w, p);
+    jw_key(w, "noise");
+    jw_object_begin(w);
+    jw_key(w, "psi"), jw_string(w, p->noise_psi_text);
+    jw_key(w, "steal"), jw_string(w, p->noise_steal_text);
+    jw_object_end(w);
+    encode_matrix(w, p);
+    jw_object_end(w);
+}
+
+/* ---- questions --------------------------------------------------------------------------------
+ */
+
+const char *profile_load(const struct profile *p, const char *name)
+{
+    for (size_t i = 0; i < p->load_count; i++)
+        if (strcmp(p->load[i].name, name) == 0)
+            return p->load[i].text;
+    return NULL;
+}
+
+const char *profile_role_cpus(const struct profile *p, const char *role)
+{
+    const char *every = NULL;
+
+    for (size_t i = 0; i < p->cpus_count; i++) {
+        if (strcmp(p->cpus[i].role, role) == 0)
+            return p->cpus[i].list;
+        if (strcmp(p->cpus[i].role, "*") == 0)
+            every = p->cpus[i].list;
+    }
+    return every;
+}
+
+/* One number of the list; false if there is none or it is beyond what the kernel knows. */
+static bool parse_cpu(const char **at, size_t *cpu)
+{
+    const char *p = *at;
+
+    for (*cpu = 0; *p >= '0' && *p <= '9' && *cpu < CPU_SETSIZE; p++)
+        *cpu = *cpu * 10 + (size_t)(*p - '0');
+    if (p == *at || *cpu >= CPU_SETSIZE)
+        return false;
+    *at = p;
+    return true;
+}
+
+int profile_check_cpus(const char *list, cpu_set_t *set, struct err *err)
+{
+    const char *at = list;
+    size_t first, last;
+
+    if (set)
+        CPU_ZERO(set);
+    do {
+        if (!parse_cpu(&at, &first))
+            goto bad;
+        last = first;
+        if (*at == '-' && (at++, !parse_cpu(&at, &last)))
+            goto bad;
+        if (last < first)
+            goto bad;
+        for (size_t cpu = first; set && cpu <= last; cpu++)
+            CPU_SET(cpu, set);
+    } while (*at == ',' && at++);
+    if (*at == '\0')
+        return 0;
+bad:
+    return err_set(err, ERR_CONFIG, "'%s' is no list of CPUs such as \"0-3,8\"", list);
+}

@@ -1,0 +1,35 @@
+/*
+ * runner_file: what the decoder and the encoder of runner.json share, and the profile's for load
+ * values.
+ */
+#ifndef ABBA_MODEL_RUNNER_FILE_H
+#define ABBA_MODEL_RUNNER_FILE_H
+
+#include "base/fields.h"
+#include "base/units.h"
+#include "model/profile.h"
+#include "model/runner.h"
+
+/* Words of the file in the order of their enums, NULL behind the last. */
+extern const char *const runner_match_names[];
+extern const char *const runner_reduce_names[];
+
+/* Signals that stop a role, by the same index. */
+extern const char *const runner_signal_names[];
+extern const int runner_signal_numbers[];
+
+/* A load value in any of its forms, as text. */
+int decode_load_text(const struct fields *f, struct arena *arena, const char **text,
+                     enum load_form *form, struct err *err);
+void encode_load_text(struct json_writer *w, const char *text, enum load_form form);
+
+/* How values of a type stand in JSON. */
+enum load_form load_type_form(enum load_type type);
+
+/* Whether the type has 'min' and 'max'; the highest 'max'; an end of the range as the file has it.
+ */
+bool load_type_has_bounds(enum load_type type);
+int64_t load_type_max(enum load_type type);
+void load_bound_text(enum load_type type, int64_t bound, char out[UNITS_TEXT]);
+
+#endif

@@ -1,0 +1,199 @@
+#include "model/variant.h"
+
+#include "base/json_writer.h"
+#include "base/units.h"
+#include "base/words.h"
+#include "model/decode.h"
+
+#include <ctype.h>
+#include <string.h>
+
+bool variant_env_name_ok(const char *name)
+{
+    return name[0] != '\0' && !strchr(name, '=') && strcmp(name, "ABBA_PAD") != 0;
+}
+
+/* ---- decoding ---------------------------------------------------------------------------------
+ */
+
+int env_decode(const struct fields *f, struct env_setting **env, size_t *count, struct arena *arena,
+               struct err *err)
+{
+    struct fields list, item = {0};
+    const char *value;
+
+    if (fields_object(f, "env", FIELDS_OPTIONAL, &list, err) < 0)
+        return -1;
+    *env = decode_room(&list, arena, sizeof(**env), count);
+    for (size_t i = 0; fields_next(&list, &item); i++) {
+        if (!variant_env_name_ok(item.key))
+            return fields_error(&item, err, "'%s' cannot be set: %s", item.key,
+                                strcmp(item.key, "ABBA_PAD") == 0 ? "abba sets it itself"
+                                                                  : "it is no variable's name");
+        if (fields_as_string(&item, &value, err) < 0)
+            return -1;
+        (*env)[i] = (struct env_setting){arena_strdup(arena, item.key), arena_strdup(arena, value)};
+    }
+    decode_sort(*env, *count, sizeof(**env));
+    return 0;
+}
+
+/* Any JSON, kept as text. It is part of the plan's hash, so its numbers must be integers. */
+static int decode_source(const struct fields *f, struct variant *v, struct arena *arena,
+                         struct err *err)
+{
+    struct buf text = BUF_INIT;
+    struct fields at;
+    struct err why;
+    int status = 0;
+
+    if (fields_child(f, "source", FIELDS_OPTIONAL, &at, err) < 0)
+        return -1;
+    if (!at.value)
+        return 0;
+    if (json_write_canonical(at.value, &text, &why) < 0)
+        status = fields_error(&at, err, "%s", why.msg);
+    else
+        v->source_json = arena_strdup(arena, text.data);
+    buf_release(&text);
+    return status;
+}
+
+static int decode_sha256(const struct fields *f, struct variant *v, struct arena *arena,
+                         struct err *err)
+{
+    const char *hex = "";
+    struct fields at;
+
+    if (decode_text(f, "sha256", FIELDS_OPTIONAL, arena, &hex, err) < 0)
+        return -1;
+    if (hex[0] && (strlen(hex) != 64 || strspn(hex, "0123456789abcdef") != 64)) {
+        if (fields_child(f, "sha256", FIELDS_REQUIRED, &at, err) < 0)
+            return -1;
+        return fields_error(&at, err, "'%s' is no SHA-256: 64 digits 0-9 a-f", hex);
+    }
+    memcpy(v->sha256, hex, strlen(hex) + 1);
+    return 0;
+}
+
+int variant_decode(struct variant *v, const struct json *root, const char *file,
+                   struct arena *arena, struct err *err)
+{
+    static const char *const keys[] = {"variant", "description", "runner", "program", "args", "env",
+                                       "source",  "sha256",      "size",   "display", NULL};
+    struct fields f, at;
+
+    *v = (struct variant){0};
+    if (fields_init(&f, file, root, err) < 0 || fields_known(&f, keys, err) < 0 ||
+        decode_text(&f, "variant", FIELDS_REQUIRED, arena, &v->name, err) < 0 ||
+        fields_child(&f, "variant", FIELDS_REQUIRED, &at, err) < 0)
+        return -1;
+    if (!decode_is_name(v->name))
+        return fields_error(&at, err,
+                            "'%s' cannot name a variant: allowed are letters, digits, "
+                            "'.', '_' and '-'",
+                            v->name);
+    if (decode_text(&f, "description", FIELDS_OPTIONAL, arena, &v->description, err) < 0 ||
+        decode_text(&f, "runner", FIELDS_OPTIONAL, arena, &v->runner, err) < 0 ||
+        decode_text(&f, "program", FIELDS_OPTIONAL, arena, &v->program, err) < 0 ||
+        decode_strings(&f, "args", FIELDS_OPTIONAL, arena, &v->args, err) < 0 ||
+        env_decode(&f, &v->env, &v->env_count, arena, err) < 0 ||
+        decode_source(&f, v, arena, err) < 0 || decode_sha256(&f, v, arena, err) < 0 ||
+        fields_size_bytes(&f, "size", FIELDS_OPTIONAL, &v->size_bytes, err) < 0 ||
+        decode_text(&f, "display", FIELDS_OPTIONAL, arena, &v->display, err) < 0)
+        return -1;
+    if (v->program && v->program[0] == '\0')
+        return fields_error(&f, err, "'program' is empty");
+    if (!v->display)
+        v->display = variant_display(v, arena);
+    return 0;
+}
+
+/* ---- encoding ---------------------------------------------------------------------------------
+ */
+
+void env_encode(const struct env_setting *env, size_t count, struct json_writer *w)
+{
+    jw_key(w, "env");
+    jw_object_begin(w);
+    for (size_t i = 0; i < count; i++) {
+        jw_key(w, env[i].name);
+        jw_string(w, env[i].value);
+    }
+    jw_object_end(w);
+}
+
+static void key_text(struct json_writer *w, const char *key, const char *text)
+{
+    if (!text || !text[0])
+        return;
+    jw_key(w, key);
+    jw_string(w, text);
+}
+
+void variant_encode(const struct variant *v, struct json_writer *w)
+{
+    char size[UNITS_TEXT];
+
+    jw_object_begin(w);
+    key_text(w, "variant", v->name);
+    key_text(w, "description", v->description);
+    key_text(w, "runner", v->runner);
+    key_text(w, "program", v->program);
+    jw_key(w, "args");
+    jw_array_begin(w);
+    for (size_t i = 0; i < v->args.count; i++)
+        jw_string(w, v->args.items[i]);
+    jw_array_end(w);
+    env_encode(v->env, v->env_count, w);
+    if (v->source_json)
+        jw_key(w, "source"), jw_raw(w, v->source_json, strlen(v->source_json));
+    key_text(w, "sha256", v->sha256);
+    if (v->sha256[0]) {
+        units_canonical_size(v->size_bytes, size);
+        key_text(w, "size", size);
+    }
+    key_text(w, "display", v->display);
+    jw_object_end(w);
+}
+
+const char *variant_display(const struct variant *v, struct arena *arena)
+{
+    struct buf text = BUF_INIT;
+    const char *display;
+
+    for (size_t i = 0; i < v->env_count; i++)
+        buf_printf(&text, "%s=%s ", v->env[i].name, v->env[i].value);
+    words_quote(&text, &v->program, v->program ? 1 : 0);
+    if (v->args.count) {
+        if (v->program)
+            buf_addch(&text, ' ');
+        words_quote(&text, v->args.items, v->args.count);
+    }
+    display = arena_strdup(arena, text.len ? text.data : v->name);
+    buf_release(&text);
+    return display;
+}
+
+/* ---- comparing --------------------------------------------------------------------------------
+ */
+
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+bool variant_identical(const struct variant *a, const struct variant *b)
+{
+    if (!a->sha256[0] || strcmp(a->sha256, b->sha256) != 0 || !same_text(a->runner, b->runner) ||
+        a->args.count != b->args.count || a->env_count != b->env_count)
+        return false;
+    for (size_t i = 0; i < a->args.count; i++)
+        if (strcmp(a->args.items[i], b->args.items[i]) != 0)
+            return false;
+    for (size_t i = 0; i < a->env_count; i++)
+        if (strcmp(a->env[i].name, b->env[i].name) != 0 ||
+            strcmp(a->env[i].value, b->env[i].value) != 0)
+            return false;
+    return true;
+}
