@@ -50,6 +50,9 @@ int plan_encode(const struct plan *p, struct buf *out, struct err *err);
 int plan_decode(struct plan *p, const struct json *root, const char *file, struct arena *arena,
                 struct err *err);
 
+/* A seed as text, 0 to 2^64 - 1. */
+bool plan_parse_seed(const char *text, uint64_t *seed);
+
 /* Sets p->sha256 from the canonical JSON. */
 int plan_seal(struct plan *p, struct err *err);
 
