@@ -250,8 +250,7 @@ $(BUILD)/headers/%.h.o: src/%.h $(BUILD)/.plain
 
 lint: ## clang-format, shellcheck, banned words, clang-tidy
 	@tests/setup.sh lint
-	@tests/lint.sh
-	@+$(SUBMAKE) -k tidy
+	@+status=0; tests/lint.sh || status=1; $(SUBMAKE) -k tidy || status=1; exit $$status
 
 format: ## lay out all C files by clang-format
 	clang-format -i $(wildcard src/*.c src/*/*.[ch] runners/*/*.[ch] tests/*/*.[ch])
