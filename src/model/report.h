@@ -59,6 +59,7 @@ struct report_metric {
     double sees;   /* smallest change found 8 times in 10 */
     double slot_effect, slot_p;
     double balanced_median; /* of an odd count; else NaN */
+    double pairing_gain;    /* Var(d) / (Var ln b + Var ln c): below 1, pairing removed noise */
     double false_alarm;     /* chance of "regressed" with no true change */
     const char *claim;      /* NULL, "shown", "not_shown" */
     bool control;           /* a negative control; then `threshold` is its two-sided limit */

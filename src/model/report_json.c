@@ -84,6 +84,7 @@ static const struct member metric_members[] = {
     {"slot_effect", KIND_FIGURE, AT(slot_effect), 0, NULL},
     {"slot_p", KIND_FIGURE, AT(slot_p), 0, NULL},
     {"balanced_median", KIND_FIGURE, AT(balanced_median), 0, NULL},
+    {"pairing_gain", KIND_FIGURE, AT(pairing_gain), 0, NULL},
     {"false_alarm", KIND_FIGURE, AT(false_alarm), 0, NULL},
     {"claim", KIND_MAYBE, AT(claim), 0, NULL},
     {"control", KIND_BOOL, AT(control), 0, NULL},
