@@ -144,6 +144,11 @@ static int get_bool(struct decoder *d, bool *out)
     return jc_bool(&d->c, out) ? 0 : wrong_kind(d, "true or false");
 }
 
+static bool is_hex_digit(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+}
+
 static int get_sha256(struct decoder *d, char out[65])
 {
     struct json_text t;
@@ -153,7 +158,7 @@ static int get_sha256(struct decoder *d, char out[65])
     if (t.len != 64)
         return fault(d, "not a SHA-256");
     for (size_t i = 0; i < 64; i++)
-        if (!strchr("0123456789abcdef", t.data[i]))
+        if (!is_hex_digit(t.data[i]))
             return fault(d, "not a SHA-256");
     memcpy(out, t.data, 64);
     out[64] = '\0';
