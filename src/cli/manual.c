@@ -1,0 +1,110 @@
+#include "cli/help.h"
+
+#include "base/buf.h"
+#include "cli/options.h"
+
+#include <string.h>
+
+/* Text with the characters that mean something to troff made plain. */
+static void roff(struct buf *out, const char *text)
+{
+    bool line_start = true;
+    for (; *text; text++) {
+        if (line_start && (*text == '.' || *text == '\''))
+            buf_addstr(out, "\\&");
+        if (*text == '-')
+            buf_addstr(out, "\\-");
+        else if (*text == '\\')
+            buf_addstr(out, "\\e");
+        else
+            buf_addch(out, *text);
+        line_start = *text == '\n';
+    }
+}
+
+static void roff_option(const struct option_def *o, struct buf *out)
+{
+    struct buf text = BUF_INIT;
+    buf_addstr(out, ".TP\n\\fB");
+    if (o->letter)
+        buf_printf(out, "\\-%c\\fR, \\fB", o->letter);
+    buf_addstr(out, "\\-\\-");
+    roff(out, o->name);
+    buf_addstr(out, "\\fR");
+    if (o->arg) {
+        buf_addstr(out, " \\fI");
+        roff(out, o->arg);
+        buf_addstr(out, "\\fR");
+    }
+    buf_addch(out, '\n');
+    help_option_text(o, &text);
+    roff(out, text.data);
+    buf_addch(out, '\n');
+    buf_release(&text);
+}
+
+static void roff_paragraphs(const char *text, struct buf *out)
+{
+    while (*text) {
+        const char *end = strstr(text, "\n\n");
+        size_t len = end ? (size_t)(end - text) : strlen(text);
+        struct buf one = BUF_INIT;
+        buf_add(&one, text, len);
+        roff(out, one.data);
+        buf_addstr(out, "\n.PP\n");
+        buf_release(&one);
+        text += len;
+        while (*text == '\n')
+            text++;
+    }
+}
+
+static void roff_command(const struct command_def *c, struct buf *out)
+{
+    buf_addstr(out, ".SS abba ");
+    roff(out, c->name);
+    buf_addstr(out, " [options] ");
+    roff(out, c->operands);
+    buf_addstr(out, "\n");
+    roff_paragraphs(c->about, out);
+    for (const struct option_group *const *g = c->groups; *g; g++) {
+        for (size_t i = 0; i < (*g)->count; i++)
+            roff_option(&(*g)->options[i], out);
+    }
+    if (!c->examples)
+        return;
+    buf_addstr(out, ".PP\nExamples:\n");
+    for (const char *const *e = c->examples; *e; e += 2) {
+        buf_addstr(out, ".TP\n\\fB");
+        roff(out, e[0]);
+        buf_addstr(out, "\\fR\n");
+        roff(out, e[1]);
+        buf_addch(out, '\n');
+    }
+}
+
+void help_manual(struct buf *out)
+{
+    buf_addstr(out, ".TH ABBA 1\n.SH NAME\nabba \\- paired performance comparison of programs\n"
+                    ".SH SYNOPSIS\n.B abba\n[options] \\fIBASELINE\\fR \\fICANDIDATE\\fR...\n.br\n"
+                    ".B abba\n\\fICOMMAND\\fR [options] ...\n.SH DESCRIPTION\n");
+    roff(out, "abba runs a baseline and a candidate in turn, in pairs, with the order alternating "
+              "from pair to pair. It reads time, memory, CPU and performance counters of every "
+              "run, archives them, and judges the median of the paired changes against thresholds "
+              "that were fixed before the first run. The first form is short for abba compare.");
+    buf_addstr(out, "\n.SH COMMANDS\n");
+    for (const struct command_def *const *c = cli_commands; *c; c++)
+        roff_command(*c, out);
+    buf_addstr(out, ".SH EXIT STATUS\n");
+    for (const char *const *m = exit_meanings; *m; m += 2) {
+        buf_printf(out, ".TP\n.B %s\n", m[0]);
+        roff(out, m[1]);
+        buf_addch(out, '\n');
+    }
+    buf_addstr(out, ".PP\nEnded by SIGINT or SIGTERM, abba closes the archive and raises the signal "
+                    "again.\n.SH ENVIRONMENT\n.TP\n.B ABBA_PATH\n"
+                    "Folders, separated by colons, in which runners, profiles and thresholds are "
+                    "looked up after the current folder.\n.TP\n.B NO_COLOR\n"
+                    "If set to anything, no colours unless \\fB\\-\\-color\\fR asks for them.\n.TP\n"
+                    ".B COLUMNS\nWidth of reports that do not go to a terminal.\n");
+}

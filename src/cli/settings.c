@@ -1,0 +1,163 @@
+#include "cli/settings.h"
+
+#include "cli/options.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#define AT(member) offsetof(struct settings, member)
+#define GROUP(name, heading, list)                                                                 \
+    const struct option_group name = {heading, list, sizeof(list) / sizeof(list[0])}
+
+void settings_init(struct settings *s)
+{
+    memset(s, 0, sizeof(*s));
+    arena_init(&s->arena);
+    s->pairs = s->confirm = s->warmup = -1;
+    s->pause_ns = s->timeout_ns = -1;
+}
+
+void settings_release(struct settings *s)
+{
+    arena_release(&s->arena);
+}
+
+static const char *const color_choices[] = {"auto", "always", "never", "ansi", NULL};
+static const char *const format_choices[] = {"text", "markdown", "json", "junit", NULL};
+
+#define MAX_PAIRS 100000
+
+static const struct option_def pairs[] = {
+    {.letter = 'd', .name = "duration", .arg = "MS", .kind = OPTION_INTEGER,
+     .offset = AT(duration_ms), .preset = "5000", .min = 1, .max = 86400000,
+     .help = "how long each command is run in total, in milliseconds; a warm-up run of each "
+             "command tells how many pairs fit"},
+    {.letter = 'n', .name = "pairs", .arg = "N", .kind = OPTION_INTEGER, .offset = AT(pairs),
+     .min = 1, .max = MAX_PAIRS, .absent = "an even number from 6 to 5000 that fits the duration",
+     .help = "number of pairs; a pair is one run of the baseline and one of the candidate"},
+    {.letter = 'w', .name = "warmup", .arg = "N", .kind = OPTION_INTEGER, .offset = AT(warmup),
+     .max = 1000, .absent = "1 if the duration decides, else 0",
+     .help = "runs of each command beforehand that are left out of the figures"},
+    {.name = "pause", .arg = "TIME", .kind = OPTION_TIME, .offset = AT(pause_ns), .preset = "0s",
+     .help = "pause before every run, such as 50ms or 1s"},
+    {.name = "timeout", .arg = "TIME", .kind = OPTION_TIME, .offset = AT(timeout_ns),
+     .preset = "60s", .min = 1, .help = "end a run that takes longer; it counts as failed"},
+    {.name = "seed", .arg = "N", .kind = OPTION_TEXT, .offset = AT(seed), .absent = "1",
+     .help = "seed of everything random, the same for both runs of a pair"},
+};
+GROUP(group_pairs, "How often", pairs);
+
+static const struct option_def run_pairs[] = {
+    {.letter = 'n', .name = "pairs", .arg = "N", .kind = OPTION_INTEGER, .offset = AT(pairs),
+     .min = 1, .max = MAX_PAIRS, .absent = "as profile or thresholds say",
+     .help = "number of pairs; a pair is one run of the baseline and one of the candidate"},
+    {.name = "confirm", .arg = "N", .kind = OPTION_INTEGER, .offset = AT(confirm),
+     .max = MAX_PAIRS, .absent = "as profile or thresholds say",
+     .help = "fresh pairs for a profile that does not pass, which alone decide; 0: none"},
+    {.letter = 'w', .name = "warmup", .arg = "N", .kind = OPTION_INTEGER, .offset = AT(warmup),
+     .max = 1000, .absent = "as the profile says",
+     .help = "runs of each variant beforehand that are left out of the figures"},
+    {.name = "pause", .arg = "TIME", .kind = OPTION_TIME, .offset = AT(pause_ns),
+     .absent = "as the profile says", .help = "pause before every run, such as 50ms or 1s"},
+    {.name = "timeout", .arg = "TIME", .kind = OPTION_TIME, .offset = AT(timeout_ns), .min = 1,
+     .absent = "as the profile says", .help = "end a run that takes longer; it counts as failed"},
+    {.name = "seed", .arg = "N", .kind = OPTION_TEXT, .offset = AT(seed), .absent = "1",
+     .help = "seed of everything random, the same for both runs of a pair"},
+};
+GROUP(group_run_pairs, "How often", run_pairs);
+
+static const struct option_def variants[] = {
+    {.letter = 'b', .name = "baseline", .arg = "VARIANT", .kind = OPTION_LIST,
+     .offset = AT(baselines), .names = NAMES_FILE,
+     .help = "what is compared against: NAME=PROGRAM, a program, or a variant's JSON file"},
+    {.letter = 'c', .name = "candidate", .arg = "VARIANT", .kind = OPTION_LIST,
+     .offset = AT(candidates), .names = NAMES_FILE,
+     .help = "what is compared with it; may be given several times"},
+    {.name = "baseline-arg", .arg = "ARG", .kind = OPTION_LIST, .offset = AT(baseline_args),
+     .help = "one more argument for the baseline's program"},
+    {.name = "candidate-arg", .arg = "ARG", .kind = OPTION_LIST, .offset = AT(candidate_args),
+     .help = "one more argument for every candidate's program"},
+    {.name = "baseline-env", .arg = "K=V", .kind = OPTION_LIST, .offset = AT(baseline_env),
+     .help = "environment variable of the baseline"},
+    {.name = "candidate-env", .arg = "K=V", .kind = OPTION_LIST, .offset = AT(candidate_env),
+     .help = "environment variable of every candidate"},
+    {.name = "aa", .kind = OPTION_FLAG, .offset = AT(aa),
+     .help = "compare the baseline with itself: shows how far this machine can be trusted"},
+};
+GROUP(group_variants, "What is compared", variants);
+
+static const struct option_def runs[] = {
+    {.letter = 'f', .name = "allow-failures", .kind = OPTION_FLAG, .offset = AT(allow_failures),
+     .help = "a command that exits with a status other than 0 is measured like any other"},
+    {.name = "input", .arg = "FILE", .kind = OPTION_TEXT, .offset = AT(input),
+     .names = NAMES_FILE, .absent = "/dev/null", .help = "standard input of every run"},
+    {.name = "env", .arg = "K=V", .kind = OPTION_LIST, .offset = AT(env),
+     .help = "environment variable of every run"},
+    {.name = "cpus", .arg = "LIST", .kind = OPTION_TEXT, .offset = AT(cpus),
+     .absent = "any", .help = "CPUs that runs may use, such as 0-3,8"},
+    {.name = "event", .arg = "NAME", .kind = OPTION_LIST, .offset = AT(events),
+     .names = NAMES_EVENT,
+     .help = "one more performance counter, by its libpfm4 name (see 'abba list events')"},
+};
+GROUP(group_runs, "How a run is made", runs);
+
+static const struct option_def judging[] = {
+    {.name = "threshold", .arg = "METRIC=PERCENT", .kind = OPTION_LIST, .offset = AT(thresholds),
+     .names = NAMES_METRIC,
+     .help = "how far the metric may go in its worse direction, such as wall_time=5%"},
+    {.name = "thresholds", .arg = "NAME|FILE", .kind = OPTION_TEXT,
+     .offset = AT(thresholds_file), .names = NAMES_FILE,
+     .absent = "compare: nothing is judged; run: 'default'",
+     .help = "a set of thresholds and the rule that judges (see 'abba list thresholds')"},
+    {.name = "claim", .arg = "METRIC", .kind = OPTION_LIST, .offset = AT(claims),
+     .names = NAMES_METRIC, .help = "say beforehand that this metric gets better; the report tells "
+                                    "whether it was shown"},
+    {.name = "bisect", .kind = OPTION_FLAG, .offset = AT(bisect),
+     .help = "exit as 'git bisect run' wants it: 0 good, 1 bad, 125 cannot tell, 255 stop"},
+};
+GROUP(group_judging, "Judging", judging);
+
+static const struct option_def keeping[] = {
+    {.name = "archive", .arg = "DIR", .kind = OPTION_TEXT, .offset = AT(archive),
+     .names = NAMES_FOLDER,
+     .absent = "compare: none is kept; run: archive/UTC-PROFILE-PLAN/",
+     .help = "keep all raw data in this folder, which must not exist"},
+    {.name = "identify", .kind = OPTION_FLAG, .offset = AT(identify),
+     .help = "keep host name, user and addresses in the archive instead of placeholders"},
+    {.name = "no-lock", .kind = OPTION_FLAG, .offset = AT(no_lock),
+     .help = "do not wait for another series on this machine to end"},
+    {.name = "plan", .kind = OPTION_FLAG, .offset = AT(plan),
+     .help = "print what would be run, its hash, and what it could see; run nothing"},
+};
+GROUP(group_keeping, "Archive and plan", keeping);
+
+static const struct option_def output[] = {
+    {.name = "format", .arg = "FORMAT", .kind = OPTION_CHOICE, .offset = AT(format),
+     .choices = format_choices, .preset = "text",
+     .help = "text, markdown (for a pull request), json or junit"},
+    {.letter = 'o', .name = "output", .arg = "FILE", .kind = OPTION_TEXT, .offset = AT(output),
+     .names = NAMES_FILE, .absent = "standard output", .help = "write the report to this file"},
+    {.name = "color", .arg = "WHEN", .kind = OPTION_CHOICE, .offset = AT(color),
+     .choices = color_choices, .preset = "auto",
+     .help = "auto, always (or ansi) or never; NO_COLOR in the environment means never"},
+    {.letter = 'q', .name = "quiet", .kind = OPTION_FLAG, .offset = AT(quiet),
+     .help = "no progress and no notes"},
+    {.letter = 'v', .name = "verbose", .kind = OPTION_FLAG, .offset = AT(verbose),
+     .help = "more figures: ranges, Hodges-Lehmann estimate, p values, noise, slot effect"},
+};
+GROUP(group_output, "Output", output);
+
+static const struct option_def plain[] = {
+    {.name = "color", .arg = "WHEN", .kind = OPTION_CHOICE, .offset = AT(color),
+     .choices = color_choices, .preset = "auto",
+     .help = "auto, always (or ansi) or never; NO_COLOR in the environment means never"},
+    {.letter = 'q', .name = "quiet", .kind = OPTION_FLAG, .offset = AT(quiet),
+     .help = "no notes"},
+};
+GROUP(group_plain, "Output", plain);
+
+static const struct option_def help[] = {
+    {.letter = 'h', .name = "help", .kind = OPTION_FLAG, .offset = AT(help),
+     .help = "show this help"},
+};
+GROUP(group_help, "Help", help);

@@ -1,0 +1,71 @@
+/*
+ * settings: what a person asked for on the command line, one field an option.
+ *
+ * The option tables name these fields; a field that a sub-command's table does not name keeps its
+ * initial value. Everything belongs to the arena.
+ */
+#ifndef ABBA_CLI_SETTINGS_H
+#define ABBA_CLI_SETTINGS_H
+
+#include "base/mem.h"
+#include "base/strings.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum color_when { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER, COLOR_ANSI };
+enum report_format { FORMAT_TEXT, FORMAT_MARKDOWN, FORMAT_JSON, FORMAT_JUNIT };
+
+struct settings {
+    struct arena arena;
+    const struct command_def *command;
+    struct strings operands;
+    bool help;
+
+    /* how often, how long */
+    int64_t duration_ms;
+    int64_t pairs, confirm, warmup; /* -1: not given */
+    int64_t pause_ns, timeout_ns;   /* -1: not given */
+    const char *seed;               /* NULL: not given */
+
+    /* what runs */
+    struct strings baselines, candidates; /* run */
+    struct strings baseline_args, candidate_args;
+    struct strings baseline_env, candidate_env, env;
+    const char *cpus, *input;
+    struct strings events;
+    bool allow_failures, aa;
+
+    /* judging */
+    struct strings thresholds, claims;
+    const char *thresholds_file;
+    bool bisect;
+
+    /* where it goes */
+    const char *archive, *output;
+    int format; /* enum report_format */
+    int color;  /* enum color_when */
+    bool no_lock, identify, plan;
+    bool quiet, verbose;
+
+    /* other sub-commands */
+    const char *digest;     /* verify */
+    struct strings require; /* doctor */
+    bool names;             /* list */
+};
+
+void settings_init(struct settings *s);
+void settings_release(struct settings *s);
+
+/* The groups that the tables are made of. */
+extern const struct option_group group_pairs;     /* compare: how often, for how long */
+extern const struct option_group group_run_pairs; /* run: how often */
+extern const struct option_group group_variants;  /* run: what is compared */
+extern const struct option_group group_runs;      /* how every run is started */
+extern const struct option_group group_judging;
+extern const struct option_group group_keeping; /* archive, lock, plan */
+extern const struct option_group group_output;  /* format, file, colour, verbosity */
+extern const struct option_group group_plain;   /* colour, verbosity */
+extern const struct option_group group_help;
+
+#endif

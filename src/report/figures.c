@@ -1,0 +1,361 @@
+#include "report/figures.h"
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "base/units.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static void none(char out[FIGURE_TEXT])
+{
+    memcpy(out, "-", 2);
+}
+
+const char *figure_unit(const char *unit)
+{
+    struct units_scaled scaled;
+    units_scale(1.0, unit, &scaled);
+    return scaled.suffix[0] == ' ' ? unit : "";
+}
+
+void figure_value(double value, const char *unit, char out[FIGURE_TEXT])
+{
+    if (!isfinite(value)) {
+        none(out);
+        return;
+    }
+    struct units_scaled scaled;
+    units_scale(value, unit, &scaled);
+    snprintf(out, FIGURE_TEXT, "%.*f%s", scaled.decimals, scaled.value,
+             scaled.suffix[0] == ' ' ? "" : scaled.suffix);
+}
+
+/* Decimals for a percentage: enough for small changes, none for large ones. */
+static int percent_decimals(double percent)
+{
+    double size = fabs(percent);
+    return size < 0.995 ? 2 : size < 99.95 ? 1 : 0;
+}
+
+void figure_change(double fraction, char out[FIGURE_TEXT])
+{
+    if (isnan(fraction)) {
+        none(out);
+        return;
+    }
+    if (isinf(fraction)) {
+        snprintf(out, FIGURE_TEXT, "from 0");
+        return;
+    }
+    double percent = fraction * 100.0;
+    if (percent >= 999.5) {
+        snprintf(out, FIGURE_TEXT, "x%.3g", fraction + 1.0);
+        return;
+    }
+    if (fabs(percent) < 0.005) {
+        snprintf(out, FIGURE_TEXT, "0.00%%");
+        return;
+    }
+    snprintf(out, FIGURE_TEXT, "%+.*f%%", percent_decimals(percent), percent);
+}
+
+static void bound(double fraction, int decimals, char out[FIGURE_TEXT])
+{
+    double percent = fraction * 100.0;
+    if (isinf(fraction))
+        snprintf(out, FIGURE_TEXT, "%cinf", fraction < 0 ? '-' : '+');
+    else if (fabs(percent) >= 999.5)
+        snprintf(out, FIGURE_TEXT, "x%.3g", fraction + 1.0);
+    else if (fabs(percent) < 0.5 * pow(10, -decimals))
+        snprintf(out, FIGURE_TEXT, "%.*f", decimals, 0.0);
+    else
+        snprintf(out, FIGURE_TEXT, "%+.*f", decimals, percent);
+}
+
+void figure_interval(double low, double high, char out[FIGURE_TEXT])
+{
+    if (isnan(low) || isnan(high)) {
+        none(out);
+        return;
+    }
+    char a[FIGURE_TEXT], b[FIGURE_TEXT];
+    double larger = fmax(isinf(low) ? 0 : fabs(low), isinf(high) ? 0 : fabs(high));
+    int decimals = percent_decimals(larger * 100.0);
+    bound(low, decimals, a);
+    bound(high, decimals, b);
+    snprintf(out, FIGURE_TEXT, "[%.28s, %.28s]", a, b);
+}
+
+void figure_percent(double fraction, char out[FIGURE_TEXT])
+{
+    if (!isfinite(fraction)) {
+        none(out);
+        return;
+    }
+    double percent = fraction * 100.0;
+    snprintf(out, FIGURE_TEXT, percent >= 999.5 ? "%.0f%%" : "%.3g%%", percent);
+}
+
+void figure_limit(const struct report_metric *m, char out[FIGURE_TEXT])
+{
+    if (!metric_judged(m)) {
+        out[0] = '\0';
+        return;
+    }
+    const char *sign = m->control ? "+-" : m->better == BETTER_HIGHER ? "-" : "+";
+    char size[FIGURE_TEXT];
+    figure_percent(m->threshold, size);
+    snprintf(out, FIGURE_TEXT, "%s%.32s", sign, size);
+}
+
+void figure_level(double level, char out[FIGURE_TEXT])
+{
+    if (!isfinite(level)) {
+        none(out);
+        return;
+    }
+    double percent = floor(level * 1000.0) / 10.0; /* never more than it is */
+    snprintf(out, FIGURE_TEXT, "%.1f%%", percent);
+}
+
+void figure_p(double p, char out[FIGURE_TEXT])
+{
+    if (!isfinite(p))
+        none(out);
+    else if (p < 0.001)
+        snprintf(out, FIGURE_TEXT, "<0.001");
+    else
+        snprintf(out, FIGURE_TEXT, "%.3f", p);
+}
+
+const char *figure_verdict(enum verdict v)
+{
+    return v == VERDICT_NOT_JUDGED ? "not judged" : verdict_name(v);
+}
+
+/* ---- metrics ---------------------------------------------------------------------------------- */
+
+bool metric_judged(const struct report_metric *m)
+{
+    return !isnan(m->threshold);
+}
+
+bool metric_absent(const struct report_metric *m)
+{
+    return isnan(m->baseline_median) && isnan(m->candidate_median);
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t a = strlen(text), b = strlen(end);
+    return a >= b && strcmp(text + a - b, end) == 0;
+}
+
+bool metric_prominent(const struct report_metric *m)
+{
+    static const char *const details[] = {"user_time",       "system_time", "minor_faults",
+                                          "major_faults",    "delivered_bytes",
+                                          "cpu_migrations",  "delivered_messages",
+                                          "effective_cores", "context_switches"};
+    if (metric_judged(m) || m->claim)
+        return true;
+    for (size_t i = 0; i < sizeof(details) / sizeof(details[0]); i++) {
+        if (strcmp(m->metric, details[i]) == 0)
+            return false;
+    }
+    return !ends_with(m->metric, "_per_byte");
+}
+
+/* The bound in the worse direction. */
+static double worse_bound(const struct report_metric *m)
+{
+    return m->better == BETTER_HIGHER ? m->interval_low : m->interval_high;
+}
+
+/* The bound in the better direction: what the change is at least. */
+static double least_bound(const struct report_metric *m)
+{
+    return m->better == BETTER_HIGHER ? m->interval_high : m->interval_low;
+}
+
+static void sentence_regressed(const struct report_metric *m, struct buf *out)
+{
+    char change[FIGURE_TEXT], limit[FIGURE_TEXT], least[FIGURE_TEXT];
+    figure_change(m->median_change, change);
+    figure_limit(m, limit);
+    figure_change(least_bound(m), least);
+    buf_printf(out, "median change %s is beyond the limit of %s", change, limit);
+    if (m->grade == GRADE_CONFIRMED)
+        buf_printf(out, ", and so is its bound (%s): confirmed", least);
+    else if (m->grade == GRADE_LIKELY)
+        buf_printf(out, "; its bound (%s) excludes no change, not the limit: likely", least);
+    else
+        buf_printf(out, "; the data do not exclude no change: unsure");
+}
+
+bool metric_sentence(const struct report_metric *m, struct buf *out)
+{
+    char change[FIGURE_TEXT], limit[FIGURE_TEXT], worse[FIGURE_TEXT];
+    if (!metric_judged(m))
+        return false;
+    figure_change(m->median_change, change);
+    figure_limit(m, limit);
+    figure_change(worse_bound(m), worse);
+    if (m->control) {
+        if (m->verdict == VERDICT_PASSED || m->verdict == VERDICT_NOT_JUDGED)
+            return false;
+        buf_printf(out, "negative control: changed by %s where the change cannot act (limit %s)",
+                   change, limit);
+        return true;
+    }
+    if (m->verdict == VERDICT_REGRESSED) {
+        sentence_regressed(m, out);
+    } else if (m->verdict == VERDICT_INCONCLUSIVE) {
+        if (isnan(m->interval_low))
+            buf_printf(out, "too few complete pairs (%d) for a bound", m->complete_pairs);
+        else
+            buf_printf(out, "median change %s; the data do not exclude %s, beyond the limit of %s",
+                       change, worse, limit);
+    } else if (m->verdict == VERDICT_PASSED && m->grade == GRADE_UNSURE) {
+        buf_printf(out, "not seen to exceed the limit of %s; the data do not exclude it (%s)",
+                   limit, isnan(worse_bound(m)) ? "too few pairs for a bound" : worse);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+void safe_text(struct buf *out, const char *text, size_t len)
+{
+    const char *end = text + len;
+    while (text < end) {
+        const char *slash = memchr(text, '\\', (size_t)(end - text));
+        size_t plain = (size_t)((slash ? slash : end) - text);
+        if (plain > 0)
+            text_neutral(out, text, plain, 0);
+        if (slash)
+            buf_addch(out, '\\');
+        text += plain + (slash != NULL);
+    }
+}
+
+/* ---- profiles --------------------------------------------------------------------------------- */
+
+const struct report_failure *profile_failure(const struct report_profile *p, const char *variant)
+{
+    for (size_t i = 0; i < p->failure_count; i++) {
+        if (strcmp(p->failures[i].variant, variant) == 0)
+            return &p->failures[i];
+    }
+    return NULL;
+}
+
+size_t profile_failures(const struct report *r, const struct report_profile *p,
+                        struct strings *lines, struct arena *arena)
+{
+    size_t before = lines->count;
+    if (r->variants.count == 0)
+        return 0;
+    const struct report_failure *base = profile_failure(p, r->variants.items[0]);
+    int base_count = base ? base->count : 0;
+    for (size_t v = 1; v < r->variants.count; v++) {
+        const struct report_failure *f = profile_failure(p, r->variants.items[v]);
+        if (!f || f->count <= base_count)
+            continue;
+        strings_add(lines, arena,
+                    arena_printf(arena, "%s failed in %d run%s of '%s', %s %s", f->variant,
+                                 f->count, f->count == 1 ? "" : "s", p->profile,
+                                 r->variants.items[0],
+                                 base_count == 0 ? "in none"
+                                                 : arena_printf(arena, "in %d", base_count)));
+    }
+    return lines->count - before;
+}
+
+static const char *absent_reason(const struct report_metric *m)
+{
+    return m->missing.count > 0 ? m->missing.items[0] : m->note ? m->note : "no reason is known";
+}
+
+static bool absent_twice(const struct report_profile *p, size_t i)
+{
+    for (size_t j = 0; j < i; j++) {
+        if (strcmp(p->metrics[j].metric, p->metrics[i].metric) == 0)
+            return true;
+    }
+    return false;
+}
+
+void profile_absent(const struct report_profile *p, struct strings *lines, struct arena *arena)
+{
+    for (size_t i = 0; i < p->metric_count; i++) {
+        const struct report_metric *m = &p->metrics[i];
+        if (!metric_absent(m) || absent_twice(p, i))
+            continue;
+        bool told = false; /* an earlier metric had the same reason */
+        for (size_t j = 0; j < i && !told; j++)
+            told = metric_absent(&p->metrics[j]) &&
+                   strcmp(absent_reason(&p->metrics[j]), absent_reason(m)) == 0;
+        if (told)
+            continue;
+        struct buf line = BUF_INIT;
+        buf_addstr(&line, m->metric);
+        for (size_t j = i + 1; j < p->metric_count; j++) {
+            const struct report_metric *other = &p->metrics[j];
+            if (metric_absent(other) && !absent_twice(p, j) && !ends_with(other->metric, "_per_byte") &&
+                !ends_with(other->metric, "_per_message") &&
+                strcmp(absent_reason(other), absent_reason(m)) == 0)
+                buf_printf(&line, ", %s", other->metric);
+        }
+        buf_printf(&line, ": %s", absent_reason(m));
+        strings_add(lines, arena, arena_strdup(arena, line.data));
+        buf_release(&line);
+    }
+}
+
+void profile_summary(const struct report_profile *p, struct buf *out)
+{
+    if (p->complete_pairs == p->pairs)
+        buf_printf(out, "%d pair%s", p->pairs, p->pairs == 1 ? "" : "s");
+    else
+        buf_printf(out, "%d of %d pairs complete", p->complete_pairs, p->pairs);
+    if (p->order && p->order[0])
+        buf_printf(out, " (%s)", p->order);
+    if (p->main_verdict)
+        buf_printf(out, ", fresh, after the first stage was %s", p->main_verdict);
+    if (p->noisy_pairs > 0)
+        buf_printf(out, ", %d noisy", p->noisy_pairs);
+}
+
+void report_summary(const struct report *r, struct buf *out)
+{
+    size_t same = 0;
+    for (size_t i = 0; i < r->profile_count; i++)
+        same += r->profiles[i].verdict == r->verdict;
+    if (r->profile_count != 1)
+        buf_printf(out, "%zu of %zu profiles", same, r->profile_count);
+    if (r->rule && r->gating_verdicts > 0)
+        buf_printf(out, "%sthresholds %s, rule %s", out->len ? "; " : "",
+                   r->thresholds ? r->thresholds : "-", r->rule);
+    if (r->exploratory)
+        buf_printf(out, "%sexploratory: these thresholds were not in the plan", out->len ? "; " : "");
+    if (!r->finished)
+        buf_printf(out, "%sunfinished: %llu of %llu runs", out->len ? "; " : "",
+                   (unsigned long long)r->runs_done, (unsigned long long)r->runs_planned);
+}
+
+void report_alarms(const struct report *r, struct buf *out)
+{
+    if (r->gating_verdicts <= 0)
+        return;
+    buf_printf(out, "%d verdict%s", r->gating_verdicts, r->gating_verdicts == 1 ? "" : "s");
+    if (!isfinite(r->expected_false_alarms))
+        return;
+    char any[FIGURE_TEXT];
+    figure_percent(r->any_false_alarm, any);
+    buf_printf(out, "; expected false alarms %.2g; at least one: %s", r->expected_false_alarms,
+               any);
+}

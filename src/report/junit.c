@@ -1,0 +1,157 @@
+#include "report/report.h"
+
+#include "base/buf.h"
+#include "base/text.h"
+#include "report/figures.h"
+
+#include <math.h>
+#include <string.h>
+
+/*
+ * JUnit's XML as CI servers read it: a test suite a profile, a test case a judged metric, and one
+ * for the profile as a whole. Regressed is a failure; incomplete and invalid are errors;
+ * inconclusive and not judged are skipped, with the reason.
+ */
+
+enum result { RESULT_PASSED, RESULT_FAILURE, RESULT_ERROR, RESULT_SKIPPED };
+
+static enum result result_of(enum verdict v)
+{
+    switch (v) {
+    case VERDICT_PASSED:
+    case VERDICT_IDENTICAL:
+        return RESULT_PASSED;
+    case VERDICT_REGRESSED:
+        return RESULT_FAILURE;
+    case VERDICT_INCOMPLETE:
+    case VERDICT_INVALID:
+        return RESULT_ERROR;
+    default:
+        return RESULT_SKIPPED;
+    }
+}
+
+static void attribute(const char *name, const char *value, struct buf *out)
+{
+    buf_printf(out, " %s=\"", name);
+    text_xml(out, value);
+    buf_addch(out, '"');
+}
+
+/* One test case; `text` says why it did not pass and is its message. */
+static void test_case(const char *class_name, const char *name, enum verdict v, const char *text,
+                      struct buf *out)
+{
+    static const char *const tags[] = {
+        [RESULT_FAILURE] = "failure", [RESULT_ERROR] = "error", [RESULT_SKIPPED] = "skipped"};
+    enum result result = result_of(v);
+    buf_addstr(out, "    <testcase");
+    attribute("classname", class_name, out);
+    attribute("name", name, out);
+    if (result == RESULT_PASSED) {
+        buf_addstr(out, "/>\n");
+        return;
+    }
+    buf_printf(out, ">\n      <%s", tags[result]);
+    attribute("message", text, out);
+    if (result != RESULT_SKIPPED)
+        attribute("type", verdict_name(v), out);
+    buf_addstr(out, "/>\n    </testcase>\n");
+}
+
+static void metric_case(const struct report_profile *profile, const struct report_metric *m,
+                        struct buf *out)
+{
+    struct buf class_name = BUF_INIT, text = BUF_INIT;
+    char change[FIGURE_TEXT], interval[FIGURE_TEXT], limit[FIGURE_TEXT];
+    buf_printf(&class_name, "%s.%s", profile->profile, m->candidate);
+    figure_change(m->median_change, change);
+    figure_interval(m->interval_low, m->interval_high, interval);
+    figure_limit(m, limit);
+    buf_printf(&text, "%s", figure_verdict(m->verdict));
+    if (!metric_absent(m))
+        buf_printf(&text, ": change %s %s, limit %s", change, interval, limit);
+    if (m->note)
+        buf_printf(&text, ": %s", m->note);
+    test_case(class_name.data, m->metric, m->verdict, text.data, out);
+    buf_release(&class_name);
+    buf_release(&text);
+}
+
+static void profile_text(const struct report_profile *profile, struct buf *out)
+{
+    buf_printf(out, "%s: ", figure_verdict(profile->verdict));
+    profile_summary(profile, out);
+    for (size_t i = 0; i < profile->failure_count; i++) {
+        const struct report_failure *f = &profile->failures[i];
+        buf_printf(out, "; %s failed in %d run%s: %s", f->variant, f->count,
+                   f->count == 1 ? "" : "s", f->error ? f->error : "no reason is known");
+    }
+}
+
+struct counts {
+    int tests, failures, errors, skipped;
+};
+
+static void count(struct counts *c, enum verdict v)
+{
+    enum result result = result_of(v);
+    c->tests++;
+    c->failures += result == RESULT_FAILURE;
+    c->errors += result == RESULT_ERROR;
+    c->skipped += result == RESULT_SKIPPED;
+}
+
+static struct counts profile_counts(const struct report_profile *profile)
+{
+    struct counts c = {0};
+    for (size_t i = 0; i < profile->metric_count; i++) {
+        if (metric_judged(&profile->metrics[i]))
+            count(&c, profile->metrics[i].verdict);
+    }
+    count(&c, profile->verdict);
+    return c;
+}
+
+static void counts_attributes(const struct counts *c, struct buf *out)
+{
+    buf_printf(out, " tests=\"%d\" failures=\"%d\" errors=\"%d\" skipped=\"%d\"", c->tests,
+               c->failures, c->errors, c->skipped);
+}
+
+static void suite(const struct report_profile *profile, struct buf *out)
+{
+    struct counts c = profile_counts(profile);
+    struct buf text = BUF_INIT;
+    buf_addstr(out, "  <testsuite");
+    attribute("name", profile->profile, out);
+    counts_attributes(&c, out);
+    buf_addstr(out, ">\n");
+    for (size_t i = 0; i < profile->metric_count; i++) {
+        if (metric_judged(&profile->metrics[i]))
+            metric_case(profile, &profile->metrics[i], out);
+    }
+    profile_text(profile, &text);
+    test_case(profile->profile, "verdict", profile->verdict, text.data, out);
+    buf_addstr(out, "  </testsuite>\n");
+    buf_release(&text);
+}
+
+void report_junit(const struct report *r, struct buf *out)
+{
+    struct counts all = {0};
+    for (size_t i = 0; i < r->profile_count; i++) {
+        struct counts c = profile_counts(&r->profiles[i]);
+        all.tests += c.tests;
+        all.failures += c.failures;
+        all.errors += c.errors;
+        all.skipped += c.skipped;
+    }
+    buf_addstr(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites");
+    attribute("name", r->series ? r->series : "abba", out);
+    counts_attributes(&all, out);
+    buf_addstr(out, ">\n");
+    for (size_t i = 0; i < r->profile_count; i++)
+        suite(&r->profiles[i], out);
+    buf_addstr(out, "</testsuites>\n");
+}
