@@ -55,19 +55,21 @@ static void bash_command(const struct command_def *c, struct buf *out)
     if (c->names == NAMES_PROFILE)
         buf_addstr(out, "        [[ $cur == -* ]] || words=$(_abba_names profiles)\n");
     else if (c->names == NAMES_FOLDER || c->names == NAMES_FILE)
-        buf_printf(out, "        [[ $cur == -* ]] || { COMPREPLY=($(compgen -%c -- \"$cur\")); "
-                        "return; }\n",
+        buf_printf(out,
+                   "        [[ $cur == -* ]] || { COMPREPLY=($(compgen -%c -- \"$cur\")); "
+                   "return; }\n",
                    c->names == NAMES_FOLDER ? 'd' : 'f');
     buf_addstr(out, "        ;;\n");
 }
 
 void help_bash(struct buf *out)
 {
-    buf_addstr(out, "# bash completion for abba, made by `abba completion bash`\n"
-                    "_abba_names()\n{\n    abba list --names \"$1\" 2>/dev/null\n}\n"
-                    "_abba()\n{\n"
-                    "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} words\n"
-                    "    if ((COMP_CWORD == 1)); then\n        words='--help --version");
+    buf_addstr(out,
+               "# bash completion for abba, made by `abba completion bash`\n"
+               "_abba_names()\n{\n    abba list --names \"$1\" 2>/dev/null\n}\n"
+               "_abba()\n{\n"
+               "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} words\n"
+               "    if ((COMP_CWORD == 1)); then\n        words='--help --version");
     for (const struct command_def *const *c = cli_commands; *c; c++)
         buf_printf(out, " %s", (*c)->name);
     buf_addstr(out, "'\n        COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n        return\n"

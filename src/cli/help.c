@@ -148,11 +148,12 @@ void help_all(struct buf *out, int columns)
     size_t width = (size_t)columns;
     buf_addstr(out, "Usage: abba [options] BASELINE CANDIDATE...\n"
                     "       abba COMMAND [options] ...\n\n");
-    paragraphs(out,
-               "abba compares programs: it runs a baseline and a candidate in turn, in pairs, reads "
-               "time, memory, CPU and counters of every run, and tells by how much the candidate "
-               "differs, and whether that is more than was allowed beforehand.",
-               width);
+    paragraphs(
+        out,
+        "abba compares programs: it runs a baseline and a candidate in turn, in pairs, reads "
+        "time, memory, CPU and counters of every run, and tells by how much the candidate "
+        "differs, and whether that is more than was allowed beforehand.",
+        width);
     buf_addstr(out, "Commands\n");
     for (const struct command_def *const *c = cli_commands; *c; c++) {
         buf_printf(out, "  %-12s", (*c)->name);

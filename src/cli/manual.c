@@ -101,10 +101,11 @@ void help_manual(struct buf *out)
         roff(out, m[1]);
         buf_addch(out, '\n');
     }
-    buf_addstr(out, ".PP\nEnded by SIGINT or SIGTERM, abba closes the archive and raises the signal "
-                    "again.\n.SH ENVIRONMENT\n.TP\n.B ABBA_PATH\n"
-                    "Folders, separated by colons, in which runners, profiles and thresholds are "
-                    "looked up after the current folder.\n.TP\n.B NO_COLOR\n"
-                    "If set to anything, no colours unless \\fB\\-\\-color\\fR asks for them.\n.TP\n"
-                    ".B COLUMNS\nWidth of reports that do not go to a terminal.\n");
+    buf_addstr(out,
+               ".PP\nEnded by SIGINT or SIGTERM, abba closes the archive and raises the signal "
+               "again.\n.SH ENVIRONMENT\n.TP\n.B ABBA_PATH\n"
+               "Folders, separated by colons, in which runners, profiles and thresholds are "
+               "looked up after the current folder.\n.TP\n.B NO_COLOR\n"
+               "If set to anything, no colours unless \\fB\\-\\-color\\fR asks for them.\n.TP\n"
+               ".B COLUMNS\nWidth of reports that do not go to a terminal.\n");
 }

@@ -30,7 +30,14 @@ enum option_kind {
 };
 
 /* What the argument names, for shell completion. */
-enum option_names { NAMES_NOTHING, NAMES_FILE, NAMES_FOLDER, NAMES_PROFILE, NAMES_METRIC, NAMES_EVENT };
+enum option_names {
+    NAMES_NOTHING,
+    NAMES_FILE,
+    NAMES_FOLDER,
+    NAMES_PROFILE,
+    NAMES_METRIC,
+    NAMES_EVENT
+};
 
 struct option_def {
     char letter;      /* short form; 0: none */
@@ -54,9 +61,9 @@ struct option_group {
 
 struct command_def {
     const char *name;
-    const char *operands; /* "BASELINE CANDIDATE...", "" */
-    const char *summary;  /* one line for the list of sub-commands */
-    const char *about;    /* paragraphs separated by an empty line */
+    const char *operands;                     /* "BASELINE CANDIDATE...", "" */
+    const char *summary;                      /* one line for the list of sub-commands */
+    const char *about;                        /* paragraphs separated by an empty line */
     const struct option_group *const *groups; /* NULL-terminated */
     const char *const *examples;              /* command, meaning, command, meaning, NULL */
     int min_operands, max_operands;           /* max -1: any number */

@@ -136,7 +136,8 @@ const char *figure_verdict(enum verdict v)
     return v == VERDICT_NOT_JUDGED ? "not judged" : verdict_name(v);
 }
 
-/* ---- metrics ---------------------------------------------------------------------------------- */
+/* ---- metrics ----------------------------------------------------------------------------------
+ */
 
 bool metric_judged(const struct report_metric *m)
 {
@@ -156,10 +157,10 @@ static bool ends_with(const char *text, const char *end)
 
 bool metric_prominent(const struct report_metric *m)
 {
-    static const char *const details[] = {"user_time",       "system_time", "minor_faults",
-                                          "major_faults",    "delivered_bytes",
-                                          "cpu_migrations",  "delivered_messages",
-                                          "effective_cores", "context_switches"};
+    static const char *const details[] = {
+        "user_time",          "system_time",     "minor_faults",
+        "major_faults",       "delivered_bytes", "cpu_migrations",
+        "delivered_messages", "effective_cores", "context_switches"};
     if (metric_judged(m) || m->claim)
         return true;
     for (size_t i = 0; i < sizeof(details) / sizeof(details[0]); i++) {
@@ -242,7 +243,8 @@ void safe_text(struct buf *out, const char *text, size_t len)
     }
 }
 
-/* ---- profiles --------------------------------------------------------------------------------- */
+/* ---- profiles ---------------------------------------------------------------------------------
+ */
 
 const struct report_failure *profile_failure(const struct report_profile *p, const char *variant)
 {
@@ -265,12 +267,11 @@ size_t profile_failures(const struct report *r, const struct report_profile *p,
         const struct report_failure *f = profile_failure(p, r->variants.items[v]);
         if (!f || f->count <= base_count)
             continue;
-        strings_add(lines, arena,
-                    arena_printf(arena, "%s failed in %d run%s of '%s', %s %s", f->variant,
-                                 f->count, f->count == 1 ? "" : "s", p->profile,
-                                 r->variants.items[0],
-                                 base_count == 0 ? "in none"
-                                                 : arena_printf(arena, "in %d", base_count)));
+        strings_add(
+            lines, arena,
+            arena_printf(arena, "%s failed in %d run%s of '%s', %s %s", f->variant, f->count,
+                         f->count == 1 ? "" : "s", p->profile, r->variants.items[0],
+                         base_count == 0 ? "in none" : arena_printf(arena, "in %d", base_count)));
     }
     return lines->count - before;
 }
@@ -305,7 +306,8 @@ void profile_absent(const struct report_profile *p, struct strings *lines, struc
         buf_addstr(&line, m->metric);
         for (size_t j = i + 1; j < p->metric_count; j++) {
             const struct report_metric *other = &p->metrics[j];
-            if (metric_absent(other) && !absent_twice(p, j) && !ends_with(other->metric, "_per_byte") &&
+            if (metric_absent(other) && !absent_twice(p, j) &&
+                !ends_with(other->metric, "_per_byte") &&
                 !ends_with(other->metric, "_per_message") &&
                 strcmp(absent_reason(other), absent_reason(m)) == 0)
                 buf_printf(&line, ", %s", other->metric);
@@ -341,7 +343,8 @@ void report_summary(const struct report *r, struct buf *out)
         buf_printf(out, "%sthresholds %s, rule %s", out->len ? "; " : "",
                    r->thresholds ? r->thresholds : "-", r->rule);
     if (r->exploratory)
-        buf_printf(out, "%sexploratory: these thresholds were not in the plan", out->len ? "; " : "");
+        buf_printf(out, "%sexploratory: these thresholds were not in the plan",
+                   out->len ? "; " : "");
     if (!r->finished)
         buf_printf(out, "%sunfinished: %llu of %llu runs", out->len ? "; " : "",
                    (unsigned long long)r->runs_done, (unsigned long long)r->runs_planned);

@@ -43,18 +43,11 @@ static void cell_value(double value, double spread, const char *unit, bool utf8,
 {
     char text[FIGURE_TEXT];
     figure_value(value, unit, text);
-    text_markdown(out, text);
+    buf_addstr(out, text);
     if (!isfinite(spread) || !isfinite(value))
         return;
     figure_value(spread, unit, text);
-    buf_addstr(out, utf8 ? " ± " : " +- ");
-    text_markdown(out, text);
-}
-
-static void cell_text(const char *text, struct buf *out)
-{
-    buf_addstr(out, " | ");
-    text_markdown(out, text);
+    buf_printf(out, "%s%s", utf8 ? " ± " : " +- ", text);
 }
 
 static void table_head(bool with_profile, bool with_candidate, struct buf *out)
@@ -89,12 +82,11 @@ static void table_line(const struct report_profile *profile, const struct report
     cell_value(m->candidate_median, m->candidate_spread, m->unit, utf8, out);
     buf_printf(out, " | %s", mark_sign(m, utf8));
     figure_change(m->median_change, text);
-    text_markdown(out, text);
+    buf_printf(out, "%s | ", text);
     figure_interval(m->interval_low, m->interval_high, text);
-    cell_text(text, out);
+    buf_printf(out, "%s | ", text);
     figure_limit(m, text);
-    cell_text(text, out);
-    buf_addstr(out, " | ");
+    buf_printf(out, "%s | ", text);
     if (metric_judged(m)) {
         buf_addstr(out, figure_verdict(m->verdict));
         if (m->grade != GRADE_NONE)
@@ -190,8 +182,7 @@ static void profile_part(const struct report *r, const struct report_profile *pr
     table_head(false, with_candidate, out);
     for (size_t i = 0; i < profile->metric_count; i++) {
         const struct report_metric *m = &profile->metrics[i];
-        if (metric_judged(m) ||
-            (!metric_absent(m) && (style->verbose || metric_prominent(m))))
+        if (metric_judged(m) || (!metric_absent(m) && (style->verbose || metric_prominent(m))))
             table_line(profile, m, false, with_candidate, style->utf8, out);
     }
     buf_addch(out, '\n');

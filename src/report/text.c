@@ -61,7 +61,8 @@ static void labelled(struct page *p, const char *label, const char *text)
     buf_release(&safe);
 }
 
-/* ---- the main table --------------------------------------------------------------------------- */
+/* ---- the main table ---------------------------------------------------------------------------
+ */
 
 enum column {
     COL_METRIC,
@@ -80,15 +81,15 @@ enum column {
     COL_COUNT,
 };
 
-static void columns_init(struct page *p, const struct report_profile *profile, const char *candidate,
-                         struct table_column columns[COL_COUNT])
+static void columns_init(struct page *p, const struct report_profile *profile,
+                         const char *candidate, struct table_column columns[COL_COUNT])
 {
     const char *baseline = p->r->variants.count ? p->r->variants.items[0] : "baseline";
     const char *spread = p->style->utf8 ? "± spread" : "+- spread";
     char level[FIGURE_TEXT];
     figure_level(profile->level, level);
-    const char *bounds = isfinite(profile->level) ? arena_printf(&p->arena, "[%s bounds]", level)
-                                                  : "[bounds]";
+    const char *bounds =
+        isfinite(profile->level) ? arena_printf(&p->arena, "[%s bounds]", level) : "[bounds]";
     struct table_column all[COL_COUNT] = {
         [COL_METRIC] = {.title = "metric", .shrink = true},
         [COL_UNIT] = {.title = "unit", .gap = 1, .drop = 2},
@@ -98,7 +99,7 @@ static void columns_init(struct page *p, const struct report_profile *profile, c
         [COL_CAND_SPREAD] = {.title = spread, .gap = 1, .drop = 5},
         [COL_MARK] = {.title = "", .gap = 2},
         [COL_CHANGE] = {.title = "change", .right = true, .gap = 1},
-        [COL_BOUNDS] = {.title = bounds, .gap = 1},
+        [COL_BOUNDS] = {.title = bounds, .right = true, .gap = 1},
         [COL_DIFFERENCE] = {.title = "difference", .right = true, .gap = 2, .drop = 1},
         [COL_LIMIT] = {.title = "limit", .right = true, .gap = 2, .drop = 4},
         [COL_VERDICT] = {.title = "verdict", .gap = 2},
@@ -229,7 +230,8 @@ static void sentences(struct page *p, const struct report_profile *profile, cons
     }
 }
 
-/* ---- more figures, with --verbose ------------------------------------------------------------- */
+/* ---- more figures, with --verbose -------------------------------------------------------------
+ */
 
 static void range(struct page *p, struct table *t, size_t column, double low, double high,
                   const char *unit)
@@ -274,7 +276,9 @@ static void details(struct page *p, const struct report_profile *profile, const 
 {
     const struct table_column columns[] = {
         {.title = "metric", .shrink = true},
-        {.title = arena_printf(&p->arena, "%s range", p->r->variants.items[0]), .gap = 2, .drop = 3},
+        {.title = arena_printf(&p->arena, "%s range", p->r->variants.items[0]),
+         .gap = 2,
+         .drop = 3},
         {.title = arena_printf(&p->arena, "%s range", candidate), .gap = 2, .drop = 3},
         {.title = "Hodges-Lehmann", .gap = 2},
         {.title = "p", .right = true, .gap = 2},
@@ -298,7 +302,8 @@ static void details(struct page *p, const struct report_profile *profile, const 
     table_write(&t, INDENT, p->width, p->style->color, p->out);
 }
 
-/* ---- profiles --------------------------------------------------------------------------------- */
+/* ---- profiles ---------------------------------------------------------------------------------
+ */
 
 static void candidate_block(struct page *p, const struct report_profile *profile,
                             const char *candidate)
@@ -335,10 +340,14 @@ static void failures(struct page *p, const struct report_profile *profile)
         buf_fill(p->out, ' ', INDENT);
         say(p, TONE_BAD, arena_printf(&p->arena, "%s failed", f->variant));
         const char *error = f->error ? f->error : "no reason is known";
-        buf_printf(p->out, " in %d run%s, first in run %llu: ", f->count, f->count == 1 ? "" : "s",
+        struct buf text = BUF_INIT;
+        buf_printf(&text, "in %d run%s, first in run %llu: ", f->count, f->count == 1 ? "" : "s",
                    (unsigned long long)f->run);
-        safe_text(p->out, error, strlen(error));
+        safe_text(&text, error, strlen(error));
+        buf_addch(p->out, ' ');
+        text_wrap(p->out, text.data, INDENT + text_width(f->variant) + 8, INDENT + 2, p->width);
         buf_addch(p->out, '\n');
+        buf_release(&text);
         if (!f->stderr_tail || !f->stderr_tail[0])
             continue;
         buf_fill(p->out, ' ', INDENT + 2);
@@ -398,15 +407,13 @@ static void sees_line(struct page *p, const struct report_profile *profile)
         if (!metric_judged(m) || m->control || !isfinite(m->sees))
             continue;
         figure_percent(m->sees, text);
-        buf_printf(&line, "%s%s", line.len ? ", " : "", m->metric);
+        buf_printf(&line, "%s%s", line.len ? ", " : "found 8 times in 10: ", m->metric);
         if (p->r->variants.count > 2)
             buf_printf(&line, " (%s)", m->candidate);
         buf_printf(&line, " %s", text);
     }
-    if (line.len) {
-        buf_addstr(&line, ": changes for the worse that would be found 8 times in 10");
+    if (line.len)
         labelled(p, "sees", line.data);
-    }
     buf_release(&line);
 }
 
@@ -417,12 +424,14 @@ static void profile_block(struct page *p, const struct report_profile *profile)
     buf_addch(p->out, '\n');
     say(p, TONE_BOLD, profile->profile);
     buf_addstr(p->out, "  ");
+    size_t at = text_width(profile->profile) + 2;
     if (profile->verdict != VERDICT_NOT_JUDGED) {
         say(p, verdict_tone(profile->verdict), figure_verdict(profile->verdict));
         buf_addstr(p->out, "  ");
+        at += strlen(figure_verdict(profile->verdict)) + 2;
     }
     profile_summary(profile, &summary);
-    text_wrap(p->out, summary.data, text_width(profile->profile) + 4, INDENT, p->width);
+    text_wrap(p->out, summary.data, at, INDENT, p->width);
     buf_addch(p->out, '\n');
     failures(p, profile);
     for (size_t v = 1; v < p->r->variants.count; v++) {
@@ -440,7 +449,8 @@ static void profile_block(struct page *p, const struct report_profile *profile)
     buf_release(&summary);
 }
 
-/* ---- the whole -------------------------------------------------------------------------------- */
+/* ---- the whole --------------------------------------------------------------------------------
+ */
 
 static void head(struct page *p)
 {
@@ -511,9 +521,11 @@ static void tail(struct page *p)
     if (alarms.len)
         labelled(p, "alarms", alarms.data);
     if (r->marks_tested > 0 && p->style->verbose)
-        labelled(p, "marks", arena_printf(&p->arena, "%d changes tested for a mark (all of the "
-                                                     "bounds beyond 1%%)",
-                                          r->marks_tested));
+        labelled(p, "marks",
+                 arena_printf(&p->arena,
+                              "%d changes tested for a mark (all of the "
+                              "bounds beyond 1%%)",
+                              r->marks_tested));
     for (size_t i = 0; i < r->notes.count; i++)
         labelled(p, "note", r->notes.items[i]);
     if (r->host_note)

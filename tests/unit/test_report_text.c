@@ -1,0 +1,220 @@
+#include "base/buf.h"
+#include "base/mem.h"
+#include "report/report.h"
+#include "report_made.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+typedef void maker(struct report *r, struct arena *arena);
+
+static void made_compare(struct report *r, struct arena *arena)
+{
+    report_made_compare(r, 1, arena);
+}
+
+static void made_three(struct report *r, struct arena *arena)
+{
+    report_made_compare(r, 3, arena);
+}
+
+static maker *const makers[] = {report_made, made_compare, made_three, report_made_failed,
+                                report_made_empty};
+#define MAKERS (sizeof(makers) / sizeof(makers[0]))
+
+static char *text_of(maker *make, struct report_style style)
+{
+    struct arena arena = ARENA_INIT;
+    struct report r;
+    struct buf out = BUF_INIT;
+    make(&r, &arena);
+    report_text(&r, &style, &out);
+    arena_release(&arena);
+    return buf_detach(&out);
+}
+
+static void assert_has(const char *text, const char *part)
+{
+    if (!strstr(text, part))
+        fail_msg("no '%s' in:\n%s", part, text);
+}
+
+static void assert_has_not(const char *text, const char *part)
+{
+    if (strstr(text, part))
+        fail_msg("'%s' in:\n%s", part, text);
+}
+
+static void keeps_to_the_width(void **state)
+{
+    static const int widths[] = {80, 100, 140, 200};
+    (void)state;
+    for (size_t m = 0; m < MAKERS; m++) {
+        for (size_t w = 0; w < sizeof(widths) / sizeof(widths[0]); w++) {
+            for (int variant = 0; variant < 8; variant++) {
+                char *text = text_of(makers[m], (struct report_style){.color = variant & 1,
+                                                                      .utf8 = variant & 2,
+                                                                      .verbose = variant & 4,
+                                                                      .columns = widths[w]});
+                assert_true(fits(text, (size_t)widths[w]));
+                free(text);
+            }
+        }
+    }
+}
+
+static void uses_a_wide_terminal(void **state)
+{
+    (void)state;
+    char *narrow = text_of(report_made, (struct report_style){.utf8 = true, .columns = 80});
+    char *wide = text_of(report_made, (struct report_style){.utf8 = true, .columns = 140});
+    assert_has(wide, "± spread");
+    assert_has(wide, "difference");
+    assert_has(wide, "confirmed");
+    assert_has(narrow, "limits     throughput -10%");
+    assert_has_not(wide, "limits ");
+    free(narrow);
+    free(wide);
+}
+
+static void never_prints_nan(void **state)
+{
+    (void)state;
+    for (size_t m = 0; m < MAKERS; m++) {
+        char *text = text_of(makers[m], (struct report_style){.verbose = true, .columns = 140});
+        for (char *p = text; *p; p++)
+            *p = (char)(*p >= 'A' && *p <= 'Z' ? *p + 32 : *p);
+        assert_has_not(text, "nan");
+        free(text);
+    }
+}
+
+static void passes_on_no_escape_of_a_child(void **state)
+{
+    (void)state;
+    char *plain = text_of(report_made_failed, (struct report_style){.utf8 = true, .columns = 80});
+    char *color = text_of(report_made_failed,
+                          (struct report_style){.utf8 = true, .color = true, .columns = 80});
+    assert_true(harmless(plain, false));
+    assert_true(harmless(color, true));
+    assert_has(plain, "\\x1b[31m");
+    assert_has_not(color, "\033[31m<script>");
+    free(plain);
+    free(color);
+}
+
+static void has_no_escape_without_colour(void **state)
+{
+    (void)state;
+    char *text = text_of(report_made, (struct report_style){.utf8 = true, .columns = 80});
+    assert_null(strchr(text, '\033'));
+    free(text);
+}
+
+static void is_ascii_without_utf8(void **state)
+{
+    (void)state;
+    char *text = text_of(report_made, (struct report_style){.verbose = true, .columns = 140});
+    for (const char *p = text; *p; p++)
+        assert_true((unsigned char)*p < 0x80);
+    assert_has(text, "worse");
+    assert_has(text, "better");
+    free(text);
+}
+
+static void marks_better_and_worse(void **state)
+{
+    (void)state;
+    char *text = text_of(made_compare, (struct report_style){.utf8 = true, .columns = 80});
+    assert_has(text, "⚡ -41.3%");
+    assert_has(text, "💩 +31.0%");
+    free(text);
+}
+
+static void failures_of_the_candidate_come_first(void **state)
+{
+    (void)state;
+    char *text = text_of(report_made_failed, (struct report_style){.columns = 80});
+    assert_int_equal(strncmp(text, "candidate failed in 2 runs", 26), 0);
+    assert_has(text, "cannot open");
+    assert_has(text, "6 of 8 pairs complete");
+    free(text);
+}
+
+static void says_once_what_was_not_measured_and_why(void **state)
+{
+    (void)state;
+    char *text = text_of(made_three, (struct report_style){.columns = 100});
+    const char *first = strstr(text, "missing    cycles, cache_misses: unsupported: no PMU here");
+    assert_non_null(first);
+    assert_null(strstr(strchr(first, '\n'), "no PMU here"));
+    free(text);
+}
+
+static void has_a_block_for_every_candidate(void **state)
+{
+    (void)state;
+    char *text = text_of(made_three, (struct report_style){.columns = 80});
+    assert_has(text, " candidate2 ");
+    assert_has(text, " candidate3 ");
+    free(text);
+}
+
+static void says_what_a_verdict_rests_on(void **state)
+{
+    (void)state;
+    char *text = text_of(report_made, (struct report_style){0});
+    assert_has(text, "cpu_per_gbit: median change +19.3% is beyond the limit of +15%, and so is "
+                     "its bound (+17.2%): confirmed");
+    assert_has(text, "throughput: median change -4.0%; the data do not exclude -13.0%, beyond the "
+                     "limit of -10%");
+    assert_has(text, "expected false alarms 0.013");
+    free(text);
+}
+
+static void ends_with_plan_archive_and_digest(void **state)
+{
+    (void)state;
+    char *text =
+        text_of(report_made, (struct report_style){.archive = "archive/x/", .digest = "0123abcd"});
+    const char *end = strstr(text, "  plan       aaaa");
+    assert_non_null(end);
+    assert_has(end, "\n  archive    archive/x/\n");
+    const char *last = "\n  digest     0123abcd\n";
+    assert_string_equal(text + strlen(text) - strlen(last), last);
+    free(text);
+}
+
+static void changes_from_zero_have_words(void **state)
+{
+    (void)state;
+    char *text = text_of(report_made_empty, (struct report_style){.columns = 80});
+    assert_has(text, "from 0 to 500ms");
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(keeps_to_the_width),
+        cmocka_unit_test(uses_a_wide_terminal),
+        cmocka_unit_test(never_prints_nan),
+        cmocka_unit_test(passes_on_no_escape_of_a_child),
+        cmocka_unit_test(has_no_escape_without_colour),
+        cmocka_unit_test(is_ascii_without_utf8),
+        cmocka_unit_test(marks_better_and_worse),
+        cmocka_unit_test(failures_of_the_candidate_come_first),
+        cmocka_unit_test(says_once_what_was_not_measured_and_why),
+        cmocka_unit_test(has_a_block_for_every_candidate),
+        cmocka_unit_test(says_what_a_verdict_rests_on),
+        cmocka_unit_test(ends_with_plan_archive_and_digest),
+        cmocka_unit_test(changes_from_zero_have_words),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
