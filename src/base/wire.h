@@ -117,6 +117,7 @@ struct wire_event {
 
 struct wire_armed {
     struct wire_head head;
+    int32_t pid; /* in Z's namespace */
     uint32_t events;
     uint32_t cpu_bytes;                   /* of `cpus`, as the kernel gives it back; 0: not asked */
     int32_t event_errno[WIRE_MAX_EVENTS]; /* 0: its descriptor is beside, in order */

@@ -42,6 +42,7 @@ struct counter_reading {
 struct cpu_reading {
     double user_s, system_s; /* waited-for tree, orphans included */
     struct value cgroup_s;   /* cpu.stat usage, where the role has a cgroup */
+    struct value sampled_s;  /* last seen of each process in /proc: can only be too low */
     bool differ;             /* by more than 2 % and 5 ms */
 };
 

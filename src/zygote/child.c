@@ -84,7 +84,8 @@ void child_exec(const struct order *order, char **strings, int sock, struct wire
     char *folder = program + strlen(program) + 1;
     char *p = folder + strlen(folder) + 1;
     char **argv = strings, **envp = strings + order->argc + 1;
-    struct wire_armed armed = {.head = {WIRE_ARMED, order->run}, .events = order->event_count};
+    struct wire_armed armed = {
+        .head = {WIRE_ARMED, order->run}, .pid = getpid(), .events = order->event_count};
     int fds[WIRE_MAX_EVENTS];
     size_t fd_count;
     sigset_t none;

@@ -1,0 +1,518 @@
+#include "run/launch.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/files.h"
+#include "base/mem.h"
+#include "run/zygote_image.h"
+
+#define HELLO_TIMEOUT_MS 10000
+#define ZYGOTE_IMAGE_FD 4
+#define ZYGOTE_CONTROL 3
+
+#ifndef MFD_EXEC
+#define MFD_EXEC 0x0010U
+#endif
+
+/* ---- the zygote's image ---- */
+
+/* The embedded image in a memfd, or -1 where the kernel forbids to execute one. */
+static int image_memfd(void)
+{
+    const size_t size = (size_t)(zygote_image_end - zygote_image);
+    int fd = memfd_create("abba-zygote", MFD_CLOEXEC | MFD_EXEC);
+
+    if (fd < 0 && errno == EINVAL) /* before Linux 6.3 all of them can be executed */
+        fd = memfd_create("abba-zygote", MFD_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    if (files_write_all(fd, zygote_image, size) < 0) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+/* The same program as a file: installed, or beside a build. */
+static int image_file(void)
+{
+    static const char *const places[] = {"../libexec/abba/zygote", "release/zygote"};
+    char exe[4096], path[4352];
+    ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+    char *slash;
+
+    if (n <= 0)
+        return -1;
+    exe[n] = '\0';
+    slash = strrchr(exe, '/');
+    if (slash == NULL)
+        return -1;
+    slash[1] = '\0';
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        int fd;
+
+        snprintf(path, sizeof(path), "%s%s", exe, places[i]);
+        fd = open(path, O_RDONLY | O_CLOEXEC);
+        if (fd >= 0)
+            return fd;
+    }
+    return -1;
+}
+
+/* In the child: descriptors in place, then the zygote. Returns only on failure. */
+static void exec_image(int image, int control, enum wire_mode mode)
+{
+    char number[8];
+    char *const argv[] = {(char *)(uintptr_t) "abba-zygote", number, NULL};
+    char *const envp[] = {NULL};
+
+    snprintf(number, sizeof(number), "%d", (int)mode);
+    /* Both out of the way first: either may sit where the other has to go. */
+    image = fcntl(image, F_DUPFD_CLOEXEC, 16);
+    control = fcntl(control, F_DUPFD_CLOEXEC, 16);
+    if (image < 0 || control < 0 || dup2(control, ZYGOTE_CONTROL) < 0 ||
+        dup3(image, ZYGOTE_IMAGE_FD, O_CLOEXEC) < 0)
+        return;
+    syscall(SYS_execveat, ZYGOTE_IMAGE_FD, "", argv, envp, AT_EMPTY_PATH);
+}
+
+/* Runs one image. -1 if it could not be executed: errno says why. */
+static pid_t spawn_image(int image, int control, enum wire_mode mode)
+{
+    int report[2], failed = 0;
+    pid_t pid;
+
+    if (pipe2(report, O_CLOEXEC) < 0)
+        return -1;
+    pid = fork();
+    if (pid == 0) {
+        int why;
+
+        exec_image(image, control, mode);
+        why = errno;
+        (void)!write(report[1], &why, sizeof(why));
+        _exit(127);
+    }
+    close(report[1]);
+    if (pid > 0 && read(report[0], &failed, sizeof(failed)) == (ssize_t)sizeof(failed)) {
+        waitpid(pid, NULL, 0);
+        errno = failed;
+        pid = -1;
+    }
+    close(report[0]);
+    return pid;
+}
+
+static pid_t spawn_zygote(int control, enum wire_mode mode, struct err *err)
+{
+    int (*const images[])(void) = {image_memfd, image_file};
+    int why = ENOENT;
+
+    for (size_t i = 0; i < 2; i++) {
+        int fd = images[i]();
+        pid_t pid;
+
+        if (fd < 0) {
+            why = errno;
+            continue;
+        }
+        pid = spawn_image(fd, control, mode);
+        why = errno;
+        close(fd);
+        if (pid > 0)
+            return pid;
+    }
+    return err_sys(err, ERR_SYSTEM, why, "cannot execute the zygote");
+}
+
+/* ---- hello ---- */
+
+static const char *step_text(uint32_t step)
+{
+    static const char *const texts[] = {
+        [WIRE_STEP_NONE] = "nothing",
+        [WIRE_STEP_NAMESPACES] = "make a pid namespace",
+        [WIRE_STEP_IDENTITY] = "map the user into a user namespace",
+        [WIRE_STEP_MOUNT] = "mount a private /proc",
+        [WIRE_STEP_MESSAGE] = "understand what to start",
+        [WIRE_STEP_FORK] = "make a process",
+        [WIRE_STEP_NETWORK] = "enter the network namespace",
+        [WIRE_STEP_STDIO] = "connect standard input and output",
+        [WIRE_STEP_FOLDER] = "enter the folder",
+        [WIRE_STEP_CPUS] = "bind to the CPUs",
+        [WIRE_STEP_EXEC] = "execute the program",
+    };
+
+    return step < sizeof(texts) / sizeof(texts[0]) ? texts[step] : "do an unknown step";
+}
+
+/* Waits for HELLO. Descriptors into fds[2], -1 where absent. */
+static int await_hello(int sock, const char *who, int32_t *own_pid, pid_t *pid, int fds[2],
+                       struct err *err)
+{
+    union {
+        struct wire_head head;
+        struct wire_hello hello;
+        struct wire_failed failed;
+        struct wire_armed largest;
+    } m;
+    struct pollfd p = {.fd = sock, .events = POLLIN};
+    int got[WIRE_MAX_FDS];
+    size_t count;
+    ssize_t n;
+    int ready;
+
+    fds[0] = fds[1] = -1;
+    do {
+        ready = poll(&p, 1, HELLO_TIMEOUT_MS);
+    } while (ready < 0 && errno == EINTR);
+    if (ready == 0)
+        return err_set(err, ERR_SYSTEM, "%s does not answer", who);
+    n = wire_recv(sock, &m, sizeof(m), 0, got, &count, pid);
+    if (n < 0)
+        return err_sys(err, ERR_SYSTEM, errno, "cannot hear %s", who);
+    for (size_t i = 0; i < count; i++) {
+        if (i < 2)
+            fds[i] = got[i];
+        else
+            close(got[i]);
+    }
+    if (n == (ssize_t)sizeof(m.failed) && m.head.type == WIRE_FAILED)
+        return err_sys(err, ERR_SYSTEM, m.failed.sys_errno, "%s cannot %s", who,
+                       step_text(m.failed.step));
+    if (n != (ssize_t)sizeof(m.hello) || m.head.type != WIRE_HELLO || fds[0] < 0)
+        return err_set(err, ERR_SYSTEM, "%s ended before it said hello", who);
+    *own_pid = m.hello.pid;
+    return 0;
+}
+
+/* A socket pair whose first end learns who sends. */
+static int socket_pair(int pair[2], struct err *err)
+{
+    const int on = 1;
+
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+        return err_sys(err, ERR_SYSTEM, errno, "cannot make a socket pair");
+    if (setsockopt(pair[0], SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)) < 0) {
+        err_sys(err, ERR_SYSTEM, errno, "cannot ask a socket for its peer");
+        close(pair[0]);
+        close(pair[1]);
+        return -1;
+    }
+    return 0;
+}
+
+static int launch_try(struct launch *l, enum wire_mode mode, struct err *err)
+{
+    int pair[2], fds[2];
+    int32_t own_pid;
+    pid_t spawned;
+
+    if (socket_pair(pair, err) < 0)
+        return -1;
+    spawned = spawn_zygote(pair[1], mode, err);
+    close(pair[1]);
+    if (spawned < 0) {
+        close(pair[0]);
+        return -1;
+    }
+    if (mode != WIRE_MODE_SUBREAPER) /* it has cloned K, and ends */
+        waitpid(spawned, NULL, 0);
+    if (await_hello(pair[0], "the zygote", &own_pid, &l->keeper, fds, err) < 0) {
+        close(pair[0]);
+        for (int i = 0; i < 2; i++)
+            if (fds[i] >= 0)
+                close(fds[i]);
+        while (waitpid(mode == WIRE_MODE_SUBREAPER ? spawned : l->keeper, NULL, __WALL) < 0 &&
+               errno == EINTR)
+            continue;
+        return -1;
+    }
+    l->control = pair[0];
+    l->proc_fd = fds[0];
+    l->user_fd = fds[1];
+    l->isolation = mode == WIRE_MODE_SUBREAPER ? ISOLATION_SUBREAPER : ISOLATION_PID_NAMESPACE;
+    return 0;
+}
+
+int launch_open(struct launch *l, enum isolation wanted, bool users, struct err *err)
+{
+    const bool root = geteuid() == 0;
+    const enum wire_mode spaced = root ? WIRE_MODE_PID_NAMESPACE : WIRE_MODE_PID_USER_NAMESPACE;
+
+    *l = (struct launch){.control = -1, .proc_fd = -1, .user_fd = -1};
+    if (wanted == ISOLATION_SUBREAPER)
+        return launch_try(l, WIRE_MODE_SUBREAPER, err);
+    if (wanted == ISOLATION_PID_NAMESPACE)
+        return launch_try(l, spaced, err);
+    if ((root || users) && launch_try(l, spaced, err) == 0)
+        return 0;
+    return launch_try(l, WIRE_MODE_SUBREAPER, err);
+}
+
+void launch_close(struct launch *l)
+{
+    if (l->control < 0)
+        return;
+    close(l->control);
+    close(l->proc_fd);
+    if (l->user_fd >= 0)
+        close(l->user_fd);
+    while (waitpid(l->keeper, NULL, __WALL) < 0 && errno == EINTR)
+        continue;
+    *l = (struct launch){.control = -1, .proc_fd = -1, .user_fd = -1};
+}
+
+/* ---- seats ---- */
+
+/* The page that Z and abba share; its descriptor goes to Z. */
+static int make_page(struct wire_page **page, struct err *err)
+{
+    const size_t size = (size_t)sysconf(_SC_PAGESIZE);
+    int fd = memfd_create("abba-page", MFD_CLOEXEC);
+
+    if (fd < 0 || ftruncate(fd, (off_t)size) < 0)
+        goto fail;
+    *page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (*page != MAP_FAILED)
+        return fd;
+fail:
+    err_sys(err, ERR_SYSTEM, errno, "cannot share a page with the zygote");
+    if (fd >= 0)
+        close(fd);
+    *page = NULL;
+    return -1;
+}
+
+int seat_open(struct seat *s, struct launch *l, int cgroup_fd, struct err *err)
+{
+    struct wire_role m = {.head = {WIRE_ROLE, 0}, .in_cgroup = cgroup_fd >= 0};
+    int pair[2], page_fd, hello[2], sent;
+
+    *s = (struct seat){.sock = -1, .proc_fd = -1};
+    if (socket_pair(pair, err) < 0)
+        return -1;
+    page_fd = make_page(&s->page, err);
+    if (page_fd < 0) {
+        close(pair[0]);
+        close(pair[1]);
+        return -1;
+    }
+    sent = wire_send(l->control, &m, sizeof(m), (const int[]){pair[1], page_fd, cgroup_fd},
+                     cgroup_fd >= 0 ? 3 : 2);
+    close(pair[1]);
+    close(page_fd);
+    s->sock = pair[0];
+    if (sent < 0) {
+        err_sys(err, ERR_SYSTEM, errno, "cannot ask the zygote for a role");
+        goto fail;
+    }
+    if (await_hello(pair[0], "a role's process", &s->own_pid, &s->host_pid, hello, err) < 0) {
+        for (int i = 0; i < 2; i++)
+            if (hello[i] >= 0)
+                close(hello[i]);
+        goto fail;
+    }
+    s->proc_fd = hello[0];
+    if (hello[1] >= 0)
+        close(hello[1]);
+    s->message = xmalloc(WIRE_MAX_BYTES);
+    return 0;
+fail:
+    seat_close(s);
+    return -1;
+}
+
+void seat_close(struct seat *s)
+{
+    if (s->sock >= 0)
+        close(s->sock);
+    if (s->proc_fd >= 0)
+        close(s->proc_fd);
+    if (s->page != NULL)
+        munmap(s->page, (size_t)sysconf(_SC_PAGESIZE));
+    free(s->message);
+    *s = (struct seat){.sock = -1, .proc_fd = -1};
+}
+
+/* ---- start ---- */
+
+static size_t strings_size(const struct start *start, uint32_t *argc, uint32_t *envc)
+{
+    const char *folder = start->folder != NULL ? start->folder : "";
+    size_t size = strlen(start->argv[0]) + 1 + strlen(folder) + 1;
+
+    *argc = *envc = 0;
+    for (; start->argv[*argc] != NULL; (*argc)++)
+        size += strlen(start->argv[*argc]) + 1;
+    for (; start->envp != NULL && start->envp[*envc] != NULL; (*envc)++)
+        size += strlen(start->envp[*envc]) + 1;
+    return size;
+}
+
+static void put_strings(char *p, const struct start *start)
+{
+    p = stpcpy(p, start->argv[0]) + 1;
+    p = stpcpy(p, start->folder != NULL ? start->folder : "") + 1;
+    for (size_t i = 0; start->argv[i] != NULL; i++)
+        p = stpcpy(p, start->argv[i]) + 1;
+    for (size_t i = 0; start->envp != NULL && start->envp[i] != NULL; i++)
+        p = stpcpy(p, start->envp[i]) + 1;
+}
+
+/* Strings too long for a packet: a memfd that the child maps. */
+static int make_blob(const struct start *start, size_t size, struct err *err)
+{
+    int fd = memfd_create("abba-arguments", MFD_CLOEXEC);
+    char *p;
+
+    if (fd < 0 || ftruncate(fd, (off_t)size) < 0)
+        goto fail;
+    p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (p == MAP_FAILED)
+        goto fail;
+    put_strings(p, start);
+    munmap(p, size);
+    return fd;
+fail:
+    err_sys(err, ERR_SYSTEM, errno, "cannot hand over %zu bytes of arguments", size);
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+int seat_start(struct seat *s, const struct start *start, struct err *err)
+{
+    struct wire_start m = {.head = {WIRE_START, start->run},
+                           .fds = WIRE_FD_OUT | WIRE_FD_ERR,
+                           .events = (uint32_t)start->event_count,
+                           .cpu_bytes = (uint32_t)start->cpu_bytes};
+    const size_t string_bytes = strings_size(start, &m.argc, &m.envc);
+    const size_t event_bytes = start->event_count * sizeof(struct wire_event);
+    size_t len = sizeof(m) + event_bytes + start->cpu_bytes;
+    int fds[5] = {start->out_fd, start->err_fd}, blob = -1, rc;
+    size_t fd_count = 2;
+
+    ABBA_ASSERT(start->event_count <= WIRE_MAX_EVENTS && len < WIRE_MAX_BYTES);
+    if (string_bytes > UINT32_MAX / 2)
+        return err_set(err, ERR_SYSTEM, "the arguments of '%s' are too long", start->argv[0]);
+    m.string_bytes = (uint32_t)string_bytes;
+    if (start->in_fd >= 0) {
+        m.fds |= WIRE_FD_IN;
+        fds[fd_count++] = start->in_fd;
+    }
+    if (start->net_fd >= 0) {
+        m.fds |= WIRE_FD_NET;
+        fds[fd_count++] = start->net_fd;
+    }
+    if (len + string_bytes > WIRE_MAX_BYTES || (uint64_t)m.argc + m.envc > WIRE_MAX_STRINGS) {
+        blob = make_blob(start, string_bytes, err);
+        if (blob < 0)
+            return -1;
+        m.fds |= WIRE_FD_BLOB;
+        fds[fd_count++] = blob;
+    }
+    memcpy(s->message, &m, sizeof(m));
+    if (event_bytes > 0)
+        memcpy(s->message + sizeof(m), start->events, event_bytes);
+    if (start->cpu_bytes > 0)
+        memcpy(s->message + sizeof(m) + event_bytes, start->cpus, start->cpu_bytes);
+    if (blob < 0) {
+        put_strings(s->message + len, start);
+        len += string_bytes;
+    }
+    rc = wire_send(s->sock, s->message, len, fds, fd_count);
+    if (rc < 0)
+        err_sys(err, ERR_SYSTEM, errno, "cannot tell the zygote to start '%s'", start->argv[0]);
+    if (blob >= 0)
+        close(blob);
+    return rc;
+}
+
+int seat_kill(struct seat *s, uint32_t run, int sig, struct err *err)
+{
+    const struct wire_kill m = {.head = {WIRE_KILL, run}, .signal = sig};
+
+    if (wire_send(s->sock, &m, sizeof(m), NULL, 0) < 0)
+        return err_sys(err, ERR_SYSTEM, errno, "cannot tell the zygote to end a role");
+    return 0;
+}
+
+/* ---- why a program did not start ---- */
+
+/* The interpreter that a script's first line names: 0, or -1 if the file has none. */
+static int read_interpreter(const char *program, char *out, size_t size)
+{
+    char line[512];
+    int n = files_read_small(program, line, sizeof(line));
+    char *p, *end;
+
+    if (n < 3 || line[0] != '#' || line[1] != '!')
+        return -1;
+    p = line + 2 + strspn(line + 2, " \t");
+    end = p + strcspn(p, " \t\r\n");
+    *end = '\0';
+    snprintf(out, size, "%s", p);
+    return *p != '\0' ? 0 : -1;
+}
+
+static void explain_exec(int why, const char *program, char *out, size_t size)
+{
+    char interpreter[256];
+    struct stat st;
+
+    if (why == ENOENT && stat(program, &st) == 0) {
+        if (read_interpreter(program, interpreter, sizeof(interpreter)) == 0)
+            snprintf(out, size, "program '%s' needs the interpreter '%s', which does not exist",
+                     program, interpreter);
+        else
+            snprintf(out, size,
+                     "program '%s' needs a loader (its ELF interpreter) that does not exist",
+                     program);
+    } else if (why == ENOENT || why == ENOTDIR) {
+        snprintf(out, size, "program '%s' does not exist", program);
+    } else if (why == EACCES && stat(program, &st) == 0 && S_ISDIR(st.st_mode)) {
+        snprintf(out, size, "program '%s' is a folder", program);
+    } else if (why == EACCES && access(program, X_OK) == 0 &&
+               read_interpreter(program, interpreter, sizeof(interpreter)) == 0) {
+        snprintf(out, size, "program '%s' needs the interpreter '%s', which is not executable",
+                 program, interpreter);
+    } else if (why == EACCES) {
+        snprintf(out, size, "program '%s' is not executable (permission denied)", program);
+    } else if (why == ENOEXEC) {
+        snprintf(out, size,
+                 "program '%s' is neither a program of this machine nor a script with a #! line",
+                 program);
+    } else if (why == E2BIG) {
+        snprintf(out, size, "arguments and environment of '%s' are too long for this kernel",
+                 program);
+    } else if (why == ETXTBSY) {
+        snprintf(out, size, "program '%s' is being written to", program);
+    } else {
+        snprintf(out, size, "program '%s' cannot be executed: %s", program, strerror(why));
+    }
+}
+
+void launch_explain(const struct wire_failed *failed, const char *program, const char *folder,
+                    char *out, size_t size)
+{
+    const int why = failed->sys_errno;
+
+    if (failed->step == WIRE_STEP_EXEC)
+        explain_exec(why, program, out, size);
+    else if (failed->step == WIRE_STEP_FOLDER)
+        snprintf(out, size, "cannot enter the folder '%s': %s", folder != NULL ? folder : ".",
+                 strerror(why));
+    else
+        snprintf(out, size, "'%s' cannot be started: cannot %s: %s", program,
+                 step_text(failed->step), strerror(why));
+}
