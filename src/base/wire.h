@@ -141,7 +141,7 @@ struct wire_usage {
 /* The tree's figures up to now: complete when `empty`. */
 struct wire_tree {
     struct wire_usage usage; /* root and orphans, summed */
-    uint64_t own_ns;         /* CPU time of Z itself since START was received */
+    uint64_t own_ns;         /* CPU time of Z itself since it last told it; 0 outside of a cgroup */
     uint32_t processes;      /* that Z waited for */
     uint32_t leftovers;      /* of them: ended after the root, once SIGKILL was ordered */
 };

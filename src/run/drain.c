@@ -106,6 +106,8 @@ void drain_end(struct drain *d)
 {
     struct capture *c = d->capture;
 
+    if (c == NULL)
+        return;
     while (drain_read(d))
         continue;
     if (d->fd >= 0)
@@ -119,4 +121,5 @@ void drain_end(struct drain *d)
     d->head[c->head_len] = '\0';
     d->ring[c->tail_len] = '\0';
     c->cut = c->total - c->head_len - c->tail_len;
+    d->capture = NULL;
 }

@@ -13,7 +13,7 @@
 #include "model/outcome.h"
 
 struct drain {
-    struct capture *capture; /* borrowed; of the present run */
+    struct capture *capture; /* borrowed; of the present run, else NULL */
     int fd;                  /* read end, non-blocking, owned; -1: none, or at its end */
     char *head;              /* CAPTURE_HEAD_BYTES + 1 */
     char *ring;              /* CAPTURE_TAIL_BYTES + 1; the last bytes beyond the head */
@@ -29,7 +29,7 @@ int drain_begin(struct drain *d, struct capture *capture, int *write_fd, struct 
 /* Takes what there is, at most about 1 MiB. True if there was something. */
 bool drain_read(struct drain *d);
 
-/* Takes the rest, closes the pipe and puts the tail in order. */
+/* Takes the rest, closes the pipe and puts the tail in order. Nothing if no run was begun. */
 void drain_end(struct drain *d);
 
 #endif

@@ -25,6 +25,7 @@ enum isolation { ISOLATION_AUTO, ISOLATION_PID_NAMESPACE, ISOLATION_SUBREAPER };
 struct run_options {
     enum isolation isolation;
     struct strings events; /* counters to read, libpfm4 names */
+    bool users;            /* below an own user namespace where abba is not root: for networks */
     size_t max_roles;      /* of any runner of the series */
     uint64_t sample_ns;    /* RSS sampling period; 0: 5 ms */
     const volatile sig_atomic_t
@@ -74,6 +75,9 @@ void run_host_close(struct run_host *host);
 /* Which isolation the zygote reached. */
 enum isolation run_host_isolation(const struct run_host *host);
 const char *isolation_name(enum isolation isolation);
+
+/* The user namespace that a network for roles has to be made in, borrowed; -1: abba's own. */
+int run_host_user_namespace(const struct run_host *host);
 
 /* What came of trying each event, in the order of the options; borrowed, valid until close. */
 const struct machine_counter *run_host_counters(const struct run_host *host, size_t *count);

@@ -13,12 +13,12 @@
 struct role {
     int sock;
     struct wire_page *page;
-    bool namespaced; /* pid 1 of its own namespace */
-    bool in_cgroup;  /* its own CPU time is in the role's and must be told */
-    uint32_t run;    /* 0: nothing is to be waited for */
-    pid_t root;      /* 0: none, or reaped */
-    bool killing;    /* SIGKILL was ordered */
-    uint64_t own_start_ns;
+    bool namespaced;      /* pid 1 of its own namespace */
+    bool in_cgroup;       /* its own CPU time is in the role's and must be told */
+    uint32_t run;         /* 0: nothing is to be waited for */
+    pid_t root;           /* 0: none, or reaped */
+    bool killing;         /* SIGKILL was ordered */
+    uint64_t told_own_ns; /* CPU time of this process itself, as of the last telling */
     struct wire_tree tree;
     char *strings[WIRE_MAX_STRINGS + 2];
     union {
@@ -55,8 +55,12 @@ static void tell_failed(uint32_t step, int sys_errno)
 
 static void finish_tree(void)
 {
-    if (role.in_cgroup)
-        role.tree.own_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - role.own_start_ns;
+    if (role.in_cgroup) {
+        const uint64_t own_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+
+        role.tree.own_ns = own_ns - role.told_own_ns;
+        role.told_own_ns = own_ns;
+    }
     role.killing = false;
 }
 
@@ -127,8 +131,6 @@ static void start(size_t len, const int *fds, size_t fd_count)
 {
     struct order o;
 
-    if (role.in_cgroup)
-        role.own_start_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     role.run = role.message.head.run;
     role.root = 0;
     role.killing = false;
