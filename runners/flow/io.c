@@ -35,6 +35,12 @@ union control {
     char space[CMSG_SPACE(sizeof(int))];
 };
 
+struct io_inbox {
+    struct mmsghdr message[IO_BATCH_MOST];
+    struct iovec vector[IO_BATCH_MOST];
+    union control control[IO_BATCH_MOST];
+};
+
 static const char *const mode_names[] = {"single", "batch", "gso"};
 
 const char *io_mode_name(enum io_mode mode)
@@ -66,17 +72,32 @@ static int enable_gso(struct io *io, struct err *e)
     return 0;
 }
 
+static void prepare_inbox(struct io *io)
+{
+    for (size_t i = 0; i < io->buffer_count; i++) {
+        struct msghdr *h = &io->inbox->message[i].msg_hdr;
+
+        io->inbox->vector[i] = (struct iovec){io->buffers + i * io->buffer_size, io->buffer_size};
+        h->msg_iov = &io->inbox->vector[i];
+        h->msg_iovlen = 1;
+        if (io->mode == IO_GSO)
+            h->msg_control = &io->inbox->control[i];
+    }
+}
+
 static int take_memory(struct io *io, struct err *e)
 {
-    size_t count = io->mode == IO_SINGLE  ? 1
-                   : io->mode == IO_BATCH ? IO_BATCH_MOST
-                                          : IO_GRO_BUFFERS;
+    static const size_t counts[] = {1, IO_BATCH_MOST, IO_GRO_BUFFERS};
 
     io->buffer_size = BUFFER;
-    io->buffer_count = count;
-    io->buffers = malloc(count * BUFFER);
+    io->buffer_count = counts[io->mode];
+    io->buffers = malloc(io->buffer_count * BUFFER);
     io->views = calloc(IO_VIEWS, sizeof(*io->views));
-    return io->buffers && io->views ? 0 : err_set(e, "out of memory");
+    io->inbox = calloc(1, sizeof(*io->inbox));
+    if (!io->buffers || !io->views || !io->inbox)
+        return err_set(e, "out of memory");
+    prepare_inbox(io);
+    return 0;
 }
 
 static int resolve(const char *address, const char *port, struct addrinfo **found, struct err *e)
@@ -187,6 +208,7 @@ void io_close(struct io *io)
         close(io->fd);
     free(io->buffers);
     free(io->views);
+    free(io->inbox);
     *io = (struct io){.fd = -1};
 }
 
@@ -285,12 +307,11 @@ static int send_messages(struct io *io, struct mmsghdr *m, unsigned n, struct er
 
 static int flush_batch(struct io *io, struct err *e)
 {
-    struct mmsghdr m[IO_BATCH_MOST] = {0};
+    struct mmsghdr m[IO_BATCH_MOST]; /* filled in as far as it is used */
     unsigned n = 0;
 
     for (size_t i = 0; i < io->queued; i++) {
-        m[n].msg_hdr.msg_iov = &io->queue[i];
-        m[n++].msg_hdr.msg_iovlen = 1;
+        m[n++].msg_hdr = (struct msghdr){.msg_iov = &io->queue[i], .msg_iovlen = 1};
         if (n == IO_BATCH_MOST || i + 1 == io->queued) {
             if (send_messages(io, m, n, e))
                 return -1;
@@ -333,7 +354,7 @@ static void train_header(struct msghdr *h, union control *c, struct iovec *v, si
 static int flush_gso(struct io *io, struct err *e)
 {
     union control control[IO_BATCH_MOST];
-    struct mmsghdr m[IO_BATCH_MOST] = {0};
+    struct mmsghdr m[IO_BATCH_MOST]; /* filled in as far as it is used */
     unsigned n = 0;
     size_t i = 0;
 
@@ -443,34 +464,29 @@ static void add_views(struct io *io, const uint8_t *data, size_t len, size_t seg
 
 static int receive_many(struct io *io, struct err *e)
 {
-    struct mmsghdr m[IO_BATCH_MOST] = {0};
-    struct iovec v[IO_BATCH_MOST];
-    union control control[IO_GRO_BUFFERS];
-    int got;
+    struct mmsghdr *m = io->inbox->message;
     int again;
+    int got;
 
-    for (size_t i = 0; i < io->buffer_count; i++) {
-        v[i] = (struct iovec){io->buffers + i * io->buffer_size, io->buffer_size};
-        m[i].msg_hdr.msg_iov = &v[i];
-        m[i].msg_hdr.msg_iovlen = 1;
-        if (io->mode == IO_GSO) {
-            m[i].msg_hdr.msg_control = &control[i];
-            m[i].msg_hdr.msg_controllen = sizeof(control[i]);
-        }
-    }
+    if (io->mode == IO_GSO)
+        for (size_t i = 0; i < io->buffer_count; i++)
+            m[i].msg_hdr.msg_controllen = sizeof(io->inbox->control[i]);
     do {
         io->receive_calls++;
         got = recvmmsg(io->fd, m, (unsigned)io->buffer_count, 0, NULL);
         again = got < 0 ? after_failed_receive(io, e) : 0;
     } while (again == 1);
+    io->dry = got < (int)io->buffer_count;
     for (int i = 0; i < got; i++)
-        add_views(io, v[i].iov_base, m[i].msg_len, segment_size(&m[i].msg_hdr, m[i].msg_len));
+        add_views(io, io->inbox->vector[i].iov_base, m[i].msg_len,
+                  segment_size(&m[i].msg_hdr, m[i].msg_len));
     return again;
 }
 
 int io_receive(struct io *io, struct err *e)
 {
     io->view_count = 0;
+    io->dry = false;
     if (io->mode == IO_SINGLE || !io->connected)
         return receive_one(io, e);
     return receive_many(io, e);

@@ -29,6 +29,8 @@ enum {
     IO_VIEWS = IO_GRO_BUFFERS * 128 /* datagrams that one receive can yield */
 };
 
+struct io_inbox;
+
 struct io {
     int fd;
     enum io_mode mode;
@@ -40,8 +42,10 @@ struct io {
     size_t queued;
     uint8_t *buffers; /* received datagrams */
     size_t buffer_size, buffer_count;
+    struct io_inbox *inbox; /* what recvmmsg fills in, prepared once */
     struct datagram *views;
     size_t view_count;
+    bool dry;                           /* the last receive left nothing behind */
     uint64_t send_calls, receive_calls; /* system calls that moved datagrams */
 };
 
@@ -75,7 +79,8 @@ uint32_t io_drops(const struct io *io);
 int io_send(struct io *io, const uint8_t *data, size_t len, struct err *e);
 int io_flush(struct io *io, struct err *e);
 
-/* Sets io->views and io->view_count (0: nothing is there); valid until the next call. */
+/* Sets io->views and io->view_count (0: nothing is there), valid until the next call, and io->dry
+ * where it is known that another call would find nothing. */
 int io_receive(struct io *io, struct err *e);
 
 /* Waits until a datagram is there or for timeout_ns (negative: returns at once). */

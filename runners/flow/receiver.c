@@ -192,7 +192,7 @@ static long read_round(struct receiver *r, struct err *e)
         total += r->io.view_count;
         if (on_views(r, clock_ns(), e))
             return -1;
-        if (!was_open && r->open)
+        if (r->io.dry || r->open != was_open)
             break;
     }
     return (long)total;

@@ -97,7 +97,7 @@ static long read_all(struct sender *s, struct err *e)
                 on_datagram(s, out[k], now);
         }
         total += (long)s->io.view_count;
-        if (total >= ROUND_DATAGRAMS)
+        if (s->io.dry || total >= ROUND_DATAGRAMS)
             return total;
     }
 }
