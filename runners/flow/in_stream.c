@@ -3,11 +3,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-int in_stream_init(struct in_stream *s, uint32_t id, uint32_t slots, const struct cut *cut)
+/* A quarter of what may be unacknowledged. */
+static uint32_t ack_every(uint32_t flight)
+{
+    uint32_t every = flight / 4;
+
+    return every < 1 ? 1 : every > ACK_EVERY_MOST ? ACK_EVERY_MOST : every;
+}
+
+int in_stream_init(struct in_stream *s, uint32_t id, uint32_t slots, uint32_t flight,
+                   const struct cut *cut)
 {
     size_t bytes = (size_t)slots * cut->fragment;
 
     *s = (struct in_stream){.id = id, .slots = slots, .cut = *cut, .promised = slots};
+    s->ack_every = ack_every(flight);
     s->len = malloc(slots * sizeof(*s->len));
     s->data = malloc(bytes);
     if (!s->len || !s->data)
@@ -49,18 +59,10 @@ static void advance(struct in_stream *s)
         s->received++;
 }
 
-/* Acknowledge a quarter of the window at a time. */
-static uint32_t ack_every(const struct in_stream *s)
-{
-    uint32_t every = s->slots / 4;
-
-    return every < 1 ? 1 : every > ACK_EVERY_MOST ? ACK_EVERY_MOST : every;
-}
-
 static void plan_acknowledgement(struct in_stream *s, bool now_please, int64_t now)
 {
     s->unacknowledged++;
-    if (now_please || s->unacknowledged >= ack_every(s))
+    if (now_please || s->unacknowledged >= s->ack_every)
         s->due = true;
     else if (s->due_ns == 0)
         s->due_ns = now + ACK_DELAY_NS;

@@ -16,6 +16,7 @@
 struct in_stream {
     uint32_t id;
     uint32_t slots;
+    uint32_t ack_every; /* acknowledge so many datagrams at once */
     struct cut cut;
     uint32_t *len;     /* ring by sequence number: payload length, 0 where nothing is */
     uint8_t *data;     /* ring of payloads, cut.fragment bytes each */
@@ -32,8 +33,10 @@ struct in_stream {
 
 enum { ACK_DELAY_NS = 1000000, ACK_EVERY_MOST = 32 };
 
-/* Takes and touches the memory. Returns 0, or -1 without memory. */
-int in_stream_init(struct in_stream *s, uint32_t id, uint32_t slots, const struct cut *cut);
+/* Takes and touches the memory of `slots` datagrams, of which the sender leaves at most `flight`
+ * unacknowledged. Returns 0, or -1 without memory. */
+int in_stream_init(struct in_stream *s, uint32_t id, uint32_t slots, uint32_t flight,
+                   const struct cut *cut);
 void in_stream_release(struct in_stream *s);
 
 /* A datagram has come. eager: nothing limits the consumer, so what is in order is consumed from

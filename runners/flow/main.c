@@ -43,7 +43,9 @@ static void print_received(const struct options *o, const struct receiver_result
 
     printf("io=%s\n", io_mode_name(o->io));
     printf("window_datagrams=%" PRIu32 "\n", r->slots);
+    printf("flight_datagrams=%" PRIu32 "\n", r->flight);
     printf("receive_buffer=%" PRIu64 "\n", r->granted);
+    printf("message_size=%" PRIu64 "\n", r->message_size);
     printf("delivered_bytes=%" PRIu64 "\n", r->bytes);
     printf("delivered_messages=%" PRIu64 "\n", r->messages);
     printf("delivery_time=%.9f\n", seconds);
@@ -93,6 +95,7 @@ static void print_sent(const struct options *o, const struct sender_result *r)
     if (o->rate_bps)
         printf("offered_rate=%" PRIu64 "\n", o->rate_bps);
     printf("window_datagrams=%" PRIu32 "\n", r->slots);
+    printf("flight_datagrams=%" PRIu32 "\n", r->flight);
     printf("sent_messages=%" PRIu64 "\n", r->messages);
     printf("sent_bytes=%" PRIu64 "\n", r->bytes);
     printf("sent_datagrams=%" PRIu64 "\n", r->datagrams);

@@ -39,7 +39,7 @@ static const struct row receive_rows[] = {
      "consume no faster than this; 'unpaced': at once (default unpaced)"},
     {"receive-buffer", SIZE, AT(receive_buffer), 4096, 1073741824, "SIZE",
      "socket buffer to ask for (default 4MiB); what the kernel grants\n"
-     "bounds the window"},
+     "bounds what may be under way"},
     {"wait", TIME, AT(wait_ns), 1000000, 3600000000000, "TIME",
      "give up when no sender comes for so long (default 30s)"},
     COMMON_ROWS,
@@ -58,7 +58,8 @@ static const struct row send_rows[] = {
      "payload offered by all streams together, in ticks of 1 ms;\n"
      "'unpaced' or '0bit/s': as fast as can be (default unpaced)"},
     {"window", SIZE, AT(window), 1, 1073741824, "SIZE",
-     "payload bytes in flight, a stream (default 256KiB)"},
+     "payload bytes that the receiver keeps for a stream; how many of them\n"
+     "may be unacknowledged depends on its socket buffer (default 256KiB)"},
     {"mode", MODE, AT(mode), 0, 0, "stream|pingpong",
      "stream: messages follow each other; pingpong: the next message\n"
      "starts when the one before it was acknowledged (default stream)"},

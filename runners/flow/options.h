@@ -30,7 +30,7 @@ struct options {
     uint64_t message;
     uint32_t payload;
     uint64_t rate_bps; /* over all streams; 0: unpaced */
-    uint64_t window;   /* bytes in flight a stream */
+    uint64_t window;   /* bytes that the receiver keeps, a stream */
     enum flow_mode mode;
     int64_t duration_ns; /* 0: no bound */
     uint64_t messages;   /* a stream; 0: no bound */

@@ -11,13 +11,14 @@ enum {
     PROBE_LEAST = 200 * NS_PER_MS, /* a closed window is asked about no sooner */
 };
 
-int out_stream_init(struct out_stream *s, uint32_t id, uint32_t slots, uint32_t fragment)
+int out_stream_init(struct out_stream *s, uint32_t id, uint32_t slots, uint64_t limit,
+                    uint32_t fragment)
 {
     size_t bytes;
 
     *s = (struct out_stream){.id = id, .slots = slots, .end = UINT64_MAX, .reorder = REORDER_FIRST};
     s->stride = ((size_t)fragment + WIRE_DATA_HEADER + 7) & ~(size_t)7;
-    s->limit = slots;
+    s->limit = limit;
     rtt_init(&s->rtt);
     bytes = s->stride * slots;
     s->slot = calloc(slots, sizeof(*s->slot));

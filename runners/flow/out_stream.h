@@ -30,7 +30,7 @@ struct slot {
 
 struct out_stream {
     uint32_t id;
-    uint32_t slots;
+    uint32_t slots; /* how many may be unacknowledged */
     size_t stride;
     struct slot *slot; /* ring by sequence number */
     uint8_t *data;     /* ring of datagrams, stride bytes each */
@@ -52,9 +52,10 @@ struct out_stream {
     uint64_t retransmissions, timeouts, probes;
 };
 
-/* Takes and touches the memory of `slots` datagrams, so that it is the same in every run.
- * Returns 0, or -1 without memory. */
-int out_stream_init(struct out_stream *s, uint32_t id, uint32_t slots, uint32_t fragment);
+/* Takes and touches the memory of `slots` datagrams, so that it is the same in every run; the
+ * receiver takes those below `limit`. Returns 0, or -1 without memory. */
+int out_stream_init(struct out_stream *s, uint32_t id, uint32_t slots, uint64_t limit,
+                    uint32_t fragment);
 void out_stream_release(struct out_stream *s);
 
 /* Whether a new datagram may be sent now. */

@@ -8,6 +8,8 @@
 
 #include <stdlib.h>
 
+#define MEMORY_MOST (1ULL << 32) /* bytes kept for all streams together */
+
 enum {
     ROUND_DATAGRAMS = 64,        /* read before acknowledging, in every mode of io */
     LINGER_NS = 300 * NS_PER_MS, /* the sender's FIN comes again every 20 ms */
@@ -48,8 +50,9 @@ static int send_control(struct receiver *r, const uint8_t *data, size_t len, str
     return io_send(&r->io, data, len, e) || io_flush(&r->io, e) ? -1 : 0;
 }
 
-/* The window that the socket buffer can hold when every stream uses it up. */
-static uint32_t slots_for(const struct receiver *r, const struct wire_hello *h)
+/* How many datagrams of each stream may be under way, so that the socket buffer can hold them all
+ * while this process has no CPU. */
+static uint32_t flight_for(const struct receiver *r, const struct wire_hello *h)
 {
     uint64_t each = (uint64_t)h->fragment + WIRE_DATA_HEADER + TRUESIZE_EXTRA;
     uint64_t room = r->granted / each / h->streams;
@@ -62,25 +65,28 @@ static uint32_t slots_for(const struct receiver *r, const struct wire_hello *h)
 static int hello_is_sane(const struct wire_hello *h)
 {
     return h->streams >= 1 && h->streams <= 65536 && h->message >= 1 && h->message <= 1 << 24 &&
-           h->fragment >= 1 && h->fragment <= WIRE_MAX_PAYLOAD && h->slots >= 1;
+           h->fragment >= 1 && h->fragment <= WIRE_MAX_PAYLOAD && h->slots >= 1 &&
+           (uint64_t)h->streams * h->slots * h->fragment <= MEMORY_MOST;
 }
 
 static int open_session(struct receiver *r, const struct wire_packet *p, struct err *e)
 {
     if (!hello_is_sane(&p->hello))
-        return err_set(e, "the sender asks for what cannot be");
+        return err_set(e, "the sender asks for more than this receiver gives");
     if (io_connect_back(&r->io, e))
         return -1;
     r->hello = p->hello;
     r->session = p->session;
     r->cut = cut_make(p->hello.message, p->hello.fragment);
-    r->result->slots = slots_for(r, &p->hello);
+    r->result->slots = p->hello.slots;
+    r->result->message_size = p->hello.message;
+    r->result->flight = flight_for(r, &p->hello);
     r->stream = calloc(p->hello.streams, sizeof(*r->stream));
     r->ack = calloc(p->hello.streams, sizeof(*r->ack));
     if (!r->stream || !r->ack)
         return err_set(e, "out of memory");
     for (uint32_t i = 0; i < p->hello.streams; i++, r->streams++)
-        if (in_stream_init(&r->stream[i], i, r->result->slots, &r->cut))
+        if (in_stream_init(&r->stream[i], i, r->result->slots, r->result->flight, &r->cut))
             return err_set(e, "out of memory for stream %u of %u", i + 1, p->hello.streams);
     pacer_init(&r->consumer, r->o->consume_bps, r->cut.fragment, clock_ns());
     r->open = true;
@@ -93,7 +99,8 @@ static int on_hello(struct receiver *r, const struct wire_packet *p, struct err 
 
     if (!r->open && open_session(r, p, e))
         return -1;
-    return send_control(r, out, wire_put_hello_ack(out, r->session, r->result->slots), e);
+    return send_control(
+        r, out, wire_put_hello_ack(out, r->session, r->result->slots, r->result->flight), e);
 }
 
 static void on_data(struct receiver *r, const struct wire_packet *p, int64_t now)

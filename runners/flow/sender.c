@@ -66,6 +66,7 @@ static void on_datagram(struct sender *s, struct datagram d, int64_t now)
     case WIRE_HELLO_ACK:
         s->greeted = true;
         s->result->slots = p.slots;
+        s->result->flight = p.flight;
         break;
     case WIRE_FIN_ACK:
         s->finished = p.done;
@@ -146,7 +147,7 @@ static int greet(struct sender *s, struct err *e)
     s->heard_ns = clock_ns();
     if (ask(s, out, wire_put_hello(out, s->session, &h), &s->greeted, "at the start", e))
         return -1;
-    if (s->result->slots < 1 || s->result->slots > h.slots)
+    if (s->result->flight < 1 || s->result->flight > s->result->slots || s->result->slots > h.slots)
         return err_set(e, "the receiver grants a window that was not asked for");
     return 0;
 }
@@ -158,7 +159,7 @@ static int make_streams(struct sender *s, struct err *e)
     if (!s->stream || !s->started_ns)
         return err_set(e, "out of memory");
     for (uint32_t i = 0; i < s->streams; i++) {
-        if (out_stream_init(&s->stream[i], i, s->result->slots, s->cut.fragment))
+        if (out_stream_init(&s->stream[i], i, s->result->flight, s->result->slots, s->cut.fragment))
             return err_set(e, "out of memory for stream %u of %u", i + 1, s->streams);
         if (s->o->messages)
             s->stream[i].end = s->o->messages * s->cut.fragments;

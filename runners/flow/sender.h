@@ -17,9 +17,9 @@ struct sender_result {
     uint64_t datagrams;       /* first transmissions */
     uint64_t retransmissions, timeouts, probes;
     uint64_t receive_calls, send_calls;
-    uint32_t slots;       /* the window granted, in datagrams a stream */
-    bool intact;          /* as the receiver says */
-    struct histogram rtt; /* pingpong: of messages; stream: of datagrams sent once */
+    uint32_t slots, flight; /* the window granted, in datagrams a stream */
+    bool intact;            /* as the receiver says */
+    struct histogram rtt;   /* pingpong: of messages; stream: of datagrams sent once */
 };
 
 /* Returns 0 when the receiver has delivered everything, or -1. */

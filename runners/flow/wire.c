@@ -68,10 +68,11 @@ size_t wire_put_hello(uint8_t *out, uint32_t session, const struct wire_hello *h
     return seal(out, WIRE_HELLO, 0, session, 32);
 }
 
-size_t wire_put_hello_ack(uint8_t *out, uint32_t session, uint32_t slots)
+size_t wire_put_hello_ack(uint8_t *out, uint32_t session, uint32_t slots, uint32_t flight)
 {
     put32(out + 12, slots);
-    return seal(out, WIRE_HELLO_ACK, 0, session, 16);
+    put32(out + 16, flight);
+    return seal(out, WIRE_HELLO_ACK, 0, session, 20);
 }
 
 size_t wire_put_ack(uint8_t *out, uint32_t session, const struct wire_ack *a)
@@ -146,9 +147,10 @@ static int read_control(const uint8_t *data, size_t len, struct wire_packet *p)
                                        get32(data + 28)};
         return 0;
     case WIRE_HELLO_ACK:
-        if (len != 16)
+        if (len != 20)
             return -1;
         p->slots = get32(data + 12);
+        p->flight = get32(data + 16);
         return 0;
     case WIRE_FIN:
         if (len != 28)

@@ -11,7 +11,7 @@
  *      ACK        stream u32, cumulative u64, limit u64, duplicates u32, count u32,
  *                 count x (start u32, end u32), counted from cumulative
  *      HELLO      streams u32, message u64, fragment u32, slots u32
- *      HELLO_ACK  slots u32
+ *      HELLO_ACK  slots u32, flight u32
  *      FIN        messages u64, bytes u64
  *      FIN_ACK    done u32, intact u32
  *      BYE        nothing
@@ -64,7 +64,7 @@ struct wire_hello {
     uint32_t streams;
     uint64_t message;
     uint32_t fragment;
-    uint32_t slots; /* datagrams in flight, a stream */
+    uint32_t slots; /* datagrams that the receiver keeps for a stream */
 };
 
 /* A datagram read: its kind, and the fields of that kind. */
@@ -78,14 +78,14 @@ struct wire_packet {
     size_t payload_len;
     struct wire_ack ack;
     struct wire_hello hello;
-    uint32_t slots;           /* HELLO_ACK */
+    uint32_t slots, flight;   /* HELLO_ACK: kept at most, and unacknowledged at most */
     uint64_t messages, bytes; /* FIN */
     bool done, intact;        /* FIN_ACK */
 };
 
 /* Writers: `out` has room for the kind; they return the length of the datagram. */
 size_t wire_put_hello(uint8_t *out, uint32_t session, const struct wire_hello *h);
-size_t wire_put_hello_ack(uint8_t *out, uint32_t session, uint32_t slots);
+size_t wire_put_hello_ack(uint8_t *out, uint32_t session, uint32_t slots, uint32_t flight);
 size_t wire_put_ack(uint8_t *out, uint32_t session, const struct wire_ack *a);
 size_t wire_put_fin(uint8_t *out, uint32_t session, uint64_t messages, uint64_t bytes);
 size_t wire_put_fin_ack(uint8_t *out, uint32_t session, bool done, bool intact);
