@@ -1,0 +1,294 @@
+#include "judge/assess.h"
+
+#include <fnmatch.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "judge/exact.h"
+
+/* --- what was fixed beforehand --- */
+
+static const struct profile_control *control_of(const struct profile *p, const char *metric)
+{
+    for (size_t i = 0; i < p->control_count; i++) {
+        if (strcmp(p->controls[i].metric, metric) == 0)
+            return &p->controls[i];
+    }
+    return NULL;
+}
+
+/* A limit judges what the profile can yield, or yields against expectation (n > 0). */
+static struct gate gate_of(const struct judging *j, const struct stage *s, const char *metric,
+                           size_t n)
+{
+    const struct limit *limit = thresholds_limit(j->limits, s->profile->name, metric);
+    const struct profile_control *control = control_of(s->profile, metric);
+    struct gate gate = {
+        .rule = j->limits->rule, .pairs = s->blocks, .min_complete = s->min_complete};
+
+    if (limit && (n > 0 || plan_yields(j->plan, s->profile, metric))) {
+        gate.judged = limit->worse_text != NULL;
+        gate.threshold = limit->worse;
+        gate.threshold_text = limit->worse_text;
+        gate.claimed = limit->claim == CLAIM_BETTER;
+    }
+    if (control) {
+        gate.control = true;
+        gate.control_limit = control->limit;
+        gate.control_text = control->limit_text;
+    }
+    return gate;
+}
+
+static void require_limits(const struct judging *j, struct stage *s, const struct limit *limits,
+                           size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (plan_yields(j->plan, s->profile, limits[i].metric))
+            stage_require(s, limits[i].metric, j->arena);
+    }
+}
+
+/* A metric that is judged stands in the report also when no run has it. */
+static void require_judged(const struct judging *j, struct stage *s)
+{
+    const struct thresholds *t = j->limits;
+
+    require_limits(j, s, t->limits, t->limit_count);
+    for (size_t i = 0; i < t->override_count; i++) {
+        if (fnmatch(t->overrides[i].glob, s->profile->name, 0) == 0)
+            require_limits(j, s, t->overrides[i].limits, t->overrides[i].limit_count);
+    }
+    for (size_t i = 0; i < s->profile->control_count; i++)
+        stage_require(s, s->profile->controls[i].metric, j->arena);
+}
+
+/* --- one stage --- */
+
+static void judge_metric(struct judged_stage *s, const struct judging *j, struct columns *c,
+                         size_t metric, size_t candidate)
+{
+    const char *name = s->stage.metrics[metric];
+    struct report_metric *m = &s->metrics[s->metric_count];
+    struct gate *gate = &s->gates[s->metric_count];
+
+    columns_fill(c, &s->stage, metric, candidate, j->arena);
+    m->candidate = j->plan->variants[candidate].name;
+    m->metric = name;
+    plan_metric(j->plan, name, &m->unit, &m->better);
+    if (c->unit)
+        m->unit = c->unit;
+    *gate = gate_of(j, &s->stage, name, c->n);
+    verdict_of_metric(m, c, gate, &s->p_worse[s->metric_count++], j->arena);
+}
+
+/* Runs that did not end well make the stage incomplete, whatever is judged. */
+static enum verdict stage_verdict(const struct judged_stage *s)
+{
+    enum verdict v = VERDICT_NOT_JUDGED;
+
+    for (size_t i = 0; i < s->metric_count; i++) {
+        const struct report_metric *m = &s->metrics[i];
+
+        if (s->gates[i].judged || m->verdict == VERDICT_INVALID || m->verdict == VERDICT_INCOMPLETE)
+            v = verdict_worse(v, m->verdict);
+    }
+    return s->complete < s->stage.min_complete ? verdict_worse(v, VERDICT_INCOMPLETE) : v;
+}
+
+void assess_stage(struct judged_stage *s, const struct judging *j, size_t profile,
+                  enum sample_stage which)
+{
+    struct columns columns;
+    size_t rows;
+
+    *s = (struct judged_stage){0};
+    stage_collect(&s->stage, j->archive, profile, which, j->arena);
+    require_judged(j, &s->stage);
+    rows = s->stage.metric_count * (s->stage.variants - 1);
+    s->metrics = arena_array(j->arena, rows, sizeof(*s->metrics));
+    s->gates = arena_array(j->arena, rows, sizeof(*s->gates));
+    s->p_worse = arena_array(j->arena, rows, sizeof(*s->p_worse));
+    columns_init(&columns, &s->stage, j->arena);
+    for (size_t v = 1; v < s->stage.variants; v++) {
+        for (size_t m = 0; m < s->stage.metric_count; m++)
+            judge_metric(s, j, &columns, m, v);
+    }
+    s->complete = stage_complete(&s->stage, 0);
+    s->verdict = stage_verdict(s);
+}
+
+/* --- runs that did not end well --- */
+
+static const char *tail_of(const struct sample *run)
+{
+    for (size_t i = 0; i < run->role_count; i++) {
+        if (run->roles[i].stderr_tail)
+            return run->roles[i].stderr_tail;
+    }
+    return NULL;
+}
+
+static void count_failure(struct report_profile *out, const struct sample *run)
+{
+    struct report_failure *f = out->failures;
+
+    while (f < out->failures + out->failure_count && strcmp(f->variant, run->variant) != 0)
+        f++;
+    if (f == out->failures + out->failure_count) {
+        *f = (struct report_failure){.variant = run->variant,
+                                     .error = run->error,
+                                     .stderr_tail = tail_of(run),
+                                     .run = run->run};
+        out->failure_count++;
+    }
+    f->count++;
+}
+
+/* Counts what became of the runs of a stage. */
+static void count_runs(struct assessment *x, struct report_profile *out, const struct stage *s)
+{
+    for (size_t b = 0; b < s->blocks; b++) {
+        for (size_t v = 0; v < s->variants; v++) {
+            const struct sample *run = stage_run(s, b, v);
+
+            if (!run || run->status == SAMPLE_OK)
+                continue;
+            if (run->status == SAMPLE_INTERRUPTED)
+                x->interrupted++;
+            else
+                count_failure(out, run);
+        }
+    }
+    x->done += s->present;
+}
+
+/* Warm-ups are in no statistic, but they are runs; and any run may tell of a changed program. */
+static void look_at_runs(struct assessment *x, const struct judging *j, const struct profile *p)
+{
+    for (size_t i = 0; i < j->archive->sample_count; i++) {
+        const struct sample *run = &j->archive->samples[i];
+
+        if (strcmp(run->profile, p->name) != 0)
+            continue;
+        if (run->program_changed && !x->changed)
+            x->changed = run;
+        if (run->stage != STAGE_WARMUP)
+            continue;
+        x->done++;
+        if (run->status != SAMPLE_OK && !x->bad_warmup)
+            x->bad_warmup = run;
+    }
+}
+
+/* --- the profile --- */
+
+static const char *order_text(const struct stage *s, struct arena *arena)
+{
+    size_t ab = 0, ba = 0;
+
+    for (size_t b = 0; b < s->blocks; b++) {
+        const struct sample *first = stage_run(s, b, 0), *second = stage_run(s, b, 1);
+
+        if (!first || !second || first->status != SAMPLE_OK || second->status != SAMPLE_OK)
+            continue;
+        *(second->slot < first->slot ? &ba : &ab) += 1;
+    }
+    if (s->variants > 2)
+        return arena_printf(arena, "%zu blocks of %zu", ab + ba, s->variants);
+    return arena_printf(arena, "%zu AB, %zu BA", ab, ba);
+}
+
+/* Rows of an A/A series: the judged metrics, or all that have figures where none is judged. */
+static void fill_aa(struct report_profile *out, const struct judged_stage *s,
+                    const struct judging *j)
+{
+    struct columns columns;
+    bool any_judged = false;
+
+    for (size_t i = 0; i < s->metric_count; i++)
+        any_judged = any_judged || s->gates[i].judged;
+    out->aa = arena_array(j->arena, s->stage.metric_count, sizeof(*out->aa));
+    columns_init(&columns, &s->stage, j->arena);
+    for (size_t i = 0; i < s->stage.metric_count; i++) {
+        const struct report_metric *m = &s->metrics[i]; /* of the first candidate */
+
+        if (m->complete_pairs == 0 || (any_judged && !s->gates[i].judged))
+            continue;
+        columns_fill(&columns, &s->stage, i, 1, j->arena);
+        verdict_of_aa(&out->aa[out->aa_count++], m->metric, m->better, &columns, &s->gates[i],
+                      j->plan->seed);
+    }
+}
+
+/* Lets the confirming stage decide where the plan has one and the main stage calls for it. */
+static void confirm(struct assessment *x, struct report_profile *out, const struct judging *j,
+                    size_t profile, struct judged_stage *main_stage)
+{
+    struct judged_stage second;
+
+    x->decided = *main_stage;
+    if (plan_confirm(j->plan, &j->plan->profiles[profile]) == 0)
+        return;
+    assess_stage(&second, j, profile, STAGE_CONFIRM);
+    count_runs(x, out, &second.stage);
+    if (second.stage.present)
+        x->planned += second.stage.blocks * second.stage.variants;
+    if (main_stage->verdict != VERDICT_REGRESSED && main_stage->verdict != VERDICT_INCONCLUSIVE)
+        return;
+    if (second.stage.present) {
+        out->main_verdict = verdict_name(main_stage->verdict);
+        x->decided = second;
+    } else if (!j->exploratory) {
+        x->confirm_missing = true;
+        x->planned += second.stage.blocks * second.stage.variants;
+        out->main_verdict = verdict_name(main_stage->verdict);
+    }
+}
+
+static void fill_profile(struct report_profile *out, const struct assessment *x,
+                         const struct judging *j)
+{
+    const struct judged_stage *s = &x->decided;
+
+    out->verdict = x->confirm_missing ? VERDICT_INCOMPLETE : s->verdict;
+    out->stage = sample_stage_name(s->stage.which);
+    out->pairs = (int)s->stage.blocks;
+    out->complete_pairs = (int)s->complete;
+    out->min_complete = (int)s->stage.min_complete;
+    out->order = order_text(&s->stage, j->arena);
+    out->level = sign_k(s->complete) ? sign_level(s->complete, sign_k(s->complete)) : NAN;
+    for (size_t b = 0; b < s->stage.blocks; b++)
+        out->noisy_pairs += stage_block_noisy(&s->stage, b) ? 1 : 0;
+    out->metrics = s->metrics;
+    out->metric_count = s->metric_count;
+    if (j->plan->aa)
+        fill_aa(out, s, j);
+}
+
+void assess_profile(struct assessment *x, struct report_profile *out, const struct judging *j,
+                    size_t profile)
+{
+    const struct profile *p = &j->plan->profiles[profile];
+    struct judged_stage main_stage;
+
+    *x = (struct assessment){0};
+    *out = (struct report_profile){.profile = p->name};
+    out->failures = arena_array(j->arena, j->plan->variant_count, sizeof(*out->failures));
+    assess_stage(&main_stage, j, profile, STAGE_MAIN);
+    count_runs(x, out, &main_stage.stage);
+    look_at_runs(x, j, p);
+    x->planned = ((size_t)p->warmup + main_stage.stage.blocks) * main_stage.stage.variants;
+    confirm(x, out, j, profile, &main_stage);
+    fill_profile(out, x, j);
+    if (x->changed)
+        out->verdict = VERDICT_INVALID;
+    if (plan_identical(j->plan) && main_stage.stage.present == 0) {
+        out->verdict = VERDICT_IDENTICAL;
+        out->metric_count = 0;
+        x->decided.metric_count = 0;
+        x->planned = x->done;
+    }
+}

@@ -1,0 +1,63 @@
+/*
+ * collect: the samples of an archive, laid out as pairs.
+ *
+ * A stage of a profile is a table of runs, a row a block (with two variants: a pair), a column a
+ * variant. Of a block that was run again after an interruption, the last attempt counts. Values of
+ * one metric come out as columns of complete pairs, in the order in which they were run.
+ */
+#ifndef ABBA_JUDGE_COLLECT_H
+#define ABBA_JUDGE_COLLECT_H
+
+#include "archive/reader.h"
+#include "base/strings.h"
+
+struct arena;
+
+struct stage {
+    const struct plan *plan;
+    const struct profile *profile;
+    enum sample_stage which;
+    size_t blocks;             /* planned */
+    size_t variants;           /* as in the plan, the baseline first */
+    size_t min_complete;       /* how many pairs of a metric must be complete */
+    const struct sample **run; /* [block * variants + variant]; NULL: not there */
+    size_t present;            /* runs that are there */
+    const char **metrics;      /* names of all metrics that any run has, in the runs' order */
+    size_t metric_count;
+    size_t metric_room;
+};
+
+/* Lays out one stage of the profile with that index. Memory is the arena's. */
+void stage_collect(struct stage *s, const struct archive *a, size_t profile,
+                   enum sample_stage which, struct arena *arena);
+
+/* Makes sure that the metric is in the list, also when no run has it. */
+void stage_require(struct stage *s, const char *metric, struct arena *arena);
+
+/* The run of a variant in a block, or NULL. */
+const struct sample *stage_run(const struct stage *s, size_t block, size_t variant);
+
+/* Blocks whose baseline and candidate ended well; with variant 0: blocks whose every run did. */
+size_t stage_complete(const struct stage *s, size_t candidate);
+
+/* Whether any run of the block passed a limit for noise of the profile. */
+bool stage_block_noisy(const struct stage *s, size_t block);
+
+/* The complete pairs of one metric. */
+struct columns {
+    size_t n;
+    double *baseline, *candidate;
+    bool *reversed;         /* the candidate ran before the baseline */
+    double floor;           /* the largest of the samples' */
+    const char *unit;       /* as the samples have it; NULL if none has the metric */
+    struct strings missing; /* "status: reason" of values that cannot be used, each once */
+};
+
+/* Room for every pair of the stage; reused from metric to metric. Memory is the arena's. */
+void columns_init(struct columns *c, const struct stage *s, struct arena *arena);
+
+/* Fills the columns with the metric of that index, baseline against `candidate`. */
+void columns_fill(struct columns *c, const struct stage *s, size_t metric, size_t candidate,
+                  struct arena *arena);
+
+#endif

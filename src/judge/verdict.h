@@ -1,0 +1,37 @@
+/*
+ * verdict: one metric of one candidate, from its columns to its line of the report.
+ */
+#ifndef ABBA_JUDGE_VERDICT_H
+#define ABBA_JUDGE_VERDICT_H
+
+#include "judge/collect.h"
+#include "model/report.h"
+#include "model/thresholds.h"
+
+/* What was fixed beforehand about a metric. */
+struct gate {
+    bool judged; /* has a limit in the worse direction */
+    double threshold;
+    const char *threshold_text; /* "10%" */
+    bool claimed;               /* an improvement was claimed */
+    bool control;               /* the change cannot affect it */
+    double control_limit;
+    const char *control_text; /* "3%" */
+    enum rule rule;
+    size_t pairs;        /* of the stage, planned */
+    size_t min_complete; /* of them */
+};
+
+/*
+ * Fills every figure of `m`; candidate, metric, unit and better are set already. Figures that do
+ * not exist become NaN. holm_p and false_alarm, which need the whole series, are left NaN.
+ * One-sided p of "worse" goes to *p_worse.
+ */
+void verdict_of_metric(struct report_metric *m, const struct columns *c, const struct gate *gate,
+                       double *p_worse, struct arena *arena);
+
+/* The same columns as an A/A pair; swap_rate is NaN for a metric that is not judged. */
+void verdict_of_aa(struct report_aa *aa, const char *metric, enum metric_better better,
+                   const struct columns *c, const struct gate *gate, uint64_t seed);
+
+#endif
