@@ -40,7 +40,8 @@ struct plan {
     char input_sha256[65];   /* of that file; "" without one */
     struct env_setting *env; /* --env: for every variant */
     size_t env_count;
-    char sha256[65]; /* of the canonical JSON; "" until plan_seal() */
+    char sha256[65];      /* of the canonical JSON; "" until plan_seal() */
+    struct strings notes; /* for the person who asked, from the building; not part of the plan */
 };
 
 /* Appends the canonical JSON of the plan. */

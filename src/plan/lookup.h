@@ -1,10 +1,11 @@
 /*
  * lookup: where runners, profiles, thresholds and runners' programs are found.
  *
- * A path with '/' or ending in .json is that file (profiles: "flow/pingpong" is a name, not a path,
- * unless it ends in .json or begins with '.' or '/'). A name is looked up below runners/,
- * profiles/, thresholds/ of the current folder, of each folder in ABBA_PATH, then of the installed
- * share folder, or, uninstalled, of the source tree.
+ * A path with '/' or ending in .json is that file (profiles and variants: "flow/pingpong" is a
+ * name, not a path, unless it ends in .json or begins with '.' or '/'). A runner's own variants lie
+ * in runners/RUNNER/variants/NAME.json and are named "RUNNER/NAME". A name is looked up below
+ * runners/, profiles/, thresholds/ of the current folder, of each folder in ABBA_PATH, then of the
+ * installed share folder, or, uninstalled, of the source tree.
  */
 #ifndef ABBA_PLAN_LOOKUP_H
 #define ABBA_PLAN_LOOKUP_H
@@ -15,6 +16,9 @@
 struct arena;
 
 enum lookup_kind { LOOKUP_RUNNER, LOOKUP_PROFILE, LOOKUP_THRESHOLDS, LOOKUP_VARIANT };
+
+/* Whether `name` is taken as the path of a file. */
+bool lookup_is_path(enum lookup_kind kind, const char *name);
 
 /* The file's path. ERR_CONFIG with the nearest known name and where was searched. */
 int lookup_file(enum lookup_kind kind, const char *name, const char **path, struct arena *arena,

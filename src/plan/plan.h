@@ -37,6 +37,15 @@ struct plan_request {
 int plan_build(struct plan *p, const struct plan_request *request, struct arena *arena,
                struct err *err);
 
+/* The built-in runner `command`, whose only role is the variant itself. */
+void plan_command_runner(struct runner *r, struct arena *arena);
+
+/*
+ * Finds the programs of a plan that an archive gave back, to run it again. A program that is not
+ * the one that the plan holds is an error (ERR_CONFIG).
+ */
+int plan_find_programs(struct plan *p, struct arena *arena, struct err *err);
+
 /* Expected time of the series, pauses included, without confirming stages; 0 where a load has no
  * duration. */
 uint64_t plan_expected_ns(const struct plan *p);

@@ -26,4 +26,7 @@ int template_fill(const char *text, const struct plan *plan, const struct profil
                   const struct variant *variant, const struct template_values *values,
                   const char **out, struct arena *arena, struct err *err);
 
+/* Whether the text holds something that differs from run to run: port, scratch, run or seed. */
+bool template_varies(const char *text);
+
 #endif

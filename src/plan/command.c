@@ -1,0 +1,182 @@
+#include "plan/command.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The widest that values of a run can be, so that a command has one size for all runs. */
+static struct template_values widest(const struct template_values *v)
+{
+    struct template_values w = *v;
+
+    w.port = UINT16_MAX;
+    w.run = UINT64_MAX;
+    w.seed = UINT64_MAX;
+    return w;
+}
+
+/* ---- environment ------------------------------------------------------------------------------
+ */
+
+/* What programs need to find their way, and nothing that changes what they do. */
+static bool passes(const char *setting)
+{
+    static const char *const names[] = {"HOME", "LOGNAME", "PATH", "TMPDIR", "TZ", "USER"};
+    size_t len = strcspn(setting, "=");
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strlen(names[i]) == len && memcmp(names[i], setting, len) == 0)
+            return true;
+    return false;
+}
+
+/* "NAME=VALUE" in place of an earlier setting of the name. */
+static void put(struct strings *env, struct arena *arena, const char *setting)
+{
+    size_t len = strcspn(setting, "=") + 1;
+
+    for (size_t i = 0; i < env->count; i++)
+        if (strncmp(env->items[i], setting, len) == 0) {
+            env->items[i] = setting;
+            return;
+        }
+    strings_add(env, arena, setting);
+}
+
+static void put_all(struct strings *env, struct arena *arena, const struct env_setting *list,
+                    size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        put(env, arena, arena_printf(arena, "%s=%s", list[i].name, list[i].value));
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Everything but ABBA_PAD, sorted. A runner's programs print in one language everywhere: the
+ * numbers in their output are declared by the runner. */
+static void build_environment(const struct plan *plan, const struct variant *variant, bool inherit,
+                              struct strings *env, struct arena *arena)
+{
+    for (char **e = environ; e && *e; e++)
+        if (strchr(*e, '=') && strncmp(*e, "ABBA_PAD=", 9) != 0 && (inherit || passes(*e)))
+            put(env, arena, arena_strdup(arena, *e));
+    if (!inherit)
+        put(env, arena, "LC_ALL=C.UTF-8");
+    put_all(env, arena, plan->env, plan->env_count);
+    put_all(env, arena, variant->env, variant->env_count);
+    if (env->count)
+        qsort(env->items, env->count, sizeof(*env->items), by_text);
+}
+
+/* ---- command ----------------------------------------------------------------------------------
+ */
+
+static int build_arguments(const struct plan *plan, const struct profile *profile,
+                           const struct variant *variant, const struct runner_role *role,
+                           const struct template_values *values, struct strings *argv,
+                           struct arena *arena, struct err *err)
+{
+    for (size_t i = 0; i < role->command.count; i++) {
+        const char *item;
+
+        if (template_fill(role->command.items[i], plan, profile, variant, values, &item, arena,
+                          err) < 0)
+            return err_wrap(err, "role '%s': command[%zu]", role->name, i);
+        strings_add(argv, arena, item);
+    }
+    for (size_t i = 0; i < variant->args.count; i++)
+        strings_add(argv, arena, variant->args.items[i]);
+    return 0;
+}
+
+static size_t bytes_of(const struct strings *list)
+{
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < list->count; i++)
+        bytes += strlen(list->items[i]) + 1;
+    return bytes;
+}
+
+/* argv[0] must be the program itself: nothing is looked up in PATH later. */
+static int check_program(const struct strings *argv, const struct runner_role *role,
+                         struct err *err)
+{
+    if (argv->items[0][0] == '/')
+        return 0;
+    err_set(err, ERR_CONFIG, "role '%s': command[0] is '%s': an absolute path is needed",
+            role->name, argv->items[0]);
+    return err_hint(err, "\"{program}\" is the variant's program");
+}
+
+int plan_role_command(const struct plan *plan, const struct profile *profile,
+                      const struct variant *variant, const struct runner_role *role,
+                      const struct template_values *values, size_t pad, struct role_command *out,
+                      struct arena *arena, struct err *err)
+{
+    struct template_values most = widest(values);
+    struct strings argv = {0}, wide = {0}, env = {0};
+    bool inherit = plan_runner(plan, profile, variant)->is_command;
+    char *padding;
+
+    *out = (struct role_command){0};
+    for (size_t i = 0; i < role->command.count; i++)
+        out->varies |= template_varies(role->command.items[i]);
+    if (build_arguments(plan, profile, variant, role, values, &argv, arena, err) < 0 ||
+        build_arguments(plan, profile, variant, role, &most, &wide, arena, err) < 0 ||
+        check_program(&argv, role, err) < 0)
+        return -1;
+    build_environment(plan, variant, inherit, &env, arena);
+    pad += bytes_of(&wide) - bytes_of(&argv);
+    padding = arena_alloc(arena, sizeof("ABBA_PAD=") + pad);
+    memcpy(padding, "ABBA_PAD=", 9);
+    memset(padding + 9, 'x', pad);
+    strings_add(&env, arena, padding);
+    out->argv = argv.items;
+    out->envp = env.items;
+    out->bytes = bytes_of(&argv) + bytes_of(&env) + strlen(argv.items[0]) + 1;
+    return 0;
+}
+
+/* ---- padding ----------------------------------------------------------------------------------
+ */
+
+/* Bytes of a variant's role without padding; 0 where its runner has no such role. */
+static int unpadded(const struct plan *plan, const struct profile *profile, size_t variant,
+                    size_t role, size_t *bytes, struct arena *arena, struct err *err)
+{
+    const struct variant *v = &plan->variants[variant];
+    const struct runner *r = plan_runner(plan, profile, v);
+    struct template_values values = {.scratch = "", .address = "127.0.0.1"};
+    struct role_command command;
+
+    *bytes = 0;
+    if (role >= r->role_count)
+        return 0;
+    if (plan_role_command(plan, profile, v, &r->roles[role], &values, 0, &command, arena, err) < 0)
+        return err_wrap(err, "variant '%s'", v->name);
+    *bytes = command.bytes;
+    return 0;
+}
+
+int plan_role_pads(const struct plan *plan, const struct profile *profile, size_t role,
+                   size_t *pads, struct err *err)
+{
+    struct arena arena = ARENA_INIT;
+    size_t most = 0;
+    int status = 0;
+
+    for (size_t i = 0; i < plan->variant_count && status == 0; i++) {
+        status = unpadded(plan, profile, i, role, &pads[i], &arena, err);
+        most = pads[i] > most ? pads[i] : most;
+    }
+    for (size_t i = 0; i < plan->variant_count && status == 0; i++)
+        pads[i] = pads[i] ? most - pads[i] : 0;
+    arena_release(&arena);
+    return status;
+}

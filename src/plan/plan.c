@@ -1,0 +1,422 @@
+#include "plan/plan.h"
+
+#include "base/digest.h"
+#include "base/files.h"
+#include "base/mem.h"
+#include "model/decode.h"
+#include "plan/command.h"
+#include "plan/expand.h"
+#include "plan/limits.h"
+#include "plan/load.h"
+#include "plan/resolve.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HOUR_NS (3600 * 1000000000LL)
+
+/* ---- profiles ---------------------------------------------------------------------------------
+ */
+
+/* The runner of `name`, loaded if the plan does not have it yet. p->runners has room. */
+static int need_runner(struct plan *p, const char *name, struct arena *arena, struct err *err)
+{
+    if (plan_find_runner(p, name))
+        return 0;
+    if (load_runner(name, &p->runners[p->runner_count], NULL, arena, err) < 0)
+        return -1;
+    p->runner_count++;
+    return 0;
+}
+
+/* "flow/pingpong,streams=1" asks for one combination of the profile's matrix. */
+static int load_asked(const char *asked, struct profile *out, const char **file,
+                      const char **combination, struct arena *arena, struct err *err)
+{
+    size_t stem = strcspn(asked, ",");
+
+    *combination = NULL;
+    if (asked[stem] == '\0' || lookup_is_path(LOOKUP_PROFILE, asked))
+        return load_profile(asked, out, file, arena, err);
+    *combination = asked;
+    return load_profile(arena_strndup(arena, asked, stem), out, file, arena, err);
+}
+
+static int no_combination(const char *asked, const struct profile *all, size_t count,
+                          struct err *err)
+{
+    err_set(err, ERR_USAGE, "profile '%s' has no such combination in its matrix", asked);
+    return err_hint(err, "one is '%s'", all[count - 1].name);
+}
+
+/* Appends the profile's combinations, resolved against their runner. */
+static int add_profile(struct plan *p, const char *asked, struct arena *arena, struct err *err)
+{
+    struct profile one, *all, *grown;
+    const char *file, *combination;
+    size_t count, before = p->profile_count;
+
+    if (load_asked(asked, &one, &file, &combination, arena, err) < 0)
+        return -1;
+    if (need_runner(p, one.runner, arena, err) < 0)
+        return err_wrap(err, "profile '%s'", one.name);
+    profile_expand(&one, &all, &count, arena);
+    grown = arena_array(arena, before + count, sizeof(*grown));
+    if (before)
+        memcpy(grown, p->profiles, before * sizeof(*grown));
+    p->profiles = grown;
+    for (size_t i = 0; i < count; i++) {
+        if (combination && strcmp(all[i].name, combination) != 0)
+            continue;
+        if (plan_find_profile(p, all[i].name))
+            return err_set(err, ERR_USAGE, "profile '%s' is asked for twice", all[i].name);
+        if (profile_resolve(&all[i], plan_find_runner(p, one.runner), file, arena, err) < 0)
+            return -1;
+        p->profiles[p->profile_count++] = all[i];
+    }
+    return p->profile_count == before ? no_combination(asked, all, count, err) : 0;
+}
+
+static int load_profiles(struct plan *p, const struct plan_request *q, struct arena *arena,
+                         struct err *err)
+{
+    if (q->profiles.count == 0) {
+        err_set(err, ERR_USAGE, "no profile is given");
+        return err_hint(err, "`abba list profiles` shows what there is");
+    }
+    p->runners = arena_array(arena, q->profiles.count, sizeof(*p->runners));
+    for (size_t i = 0; i < q->profiles.count; i++)
+        if (add_profile(p, q->profiles.items[i], arena, err) < 0)
+            return -1;
+    return 0;
+}
+
+/* The runner `command`, and a profile made from the options alone. */
+static void make_compare(struct plan *p, struct arena *arena)
+{
+    struct runner *r = arena_alloc(arena, sizeof(*r));
+    struct profile *one = arena_alloc(arena, sizeof(*one));
+
+    plan_command_runner(r, arena);
+    *one = (struct profile){
+        .name = "compare",
+        .runner = r->name,
+        .confirm = -1,
+        .timeout_ns = HOUR_NS,
+        .noise_psi = 0.2,
+        .noise_psi_text = "20%",
+        .noise_steal = 0.05,
+        .noise_steal_text = "5%",
+    };
+    p->runners = r;
+    p->runner_count = 1;
+    p->profiles = one;
+    p->profile_count = 1;
+}
+
+void plan_command_runner(struct runner *r, struct arena *arena)
+{
+    *r = (struct runner){
+        .name = "command",
+        .program = "command",
+        .description = "The variant is the command itself",
+        .roles = arena_alloc(arena, sizeof(*r->roles)),
+        .role_count = 1,
+        .numbers = {.decimal = ".", .group = ""},
+        .is_command = true,
+    };
+    r->roles[0].name = "command";
+    r->roles[0].ready.timeout_ns = 10 * 1000000000LL;
+    strings_add(&r->roles[0].command, arena, "{program}");
+}
+
+/* ---- options over profiles --------------------------------------------------------------------
+ */
+
+/* -n keeps the number of pairs that may fail. */
+static void set_pairs(struct profile *one, int pairs)
+{
+    int may_fail = one->pairs && one->min_complete ? one->pairs - one->min_complete : 0;
+
+    one->min_complete = may_fail == 0 ? 0 : pairs > may_fail ? pairs - may_fail : 1;
+    one->pairs = pairs;
+}
+
+static int apply_options(struct plan *p, const struct plan_request *q, struct arena *arena,
+                         struct err *err)
+{
+    for (size_t i = 0; i < p->profile_count; i++) {
+        struct profile *one = &p->profiles[i];
+
+        if (q->pairs > 0)
+            set_pairs(one, q->pairs);
+        if (q->confirm >= 0)
+            one->confirm = q->confirm;
+        if (q->warmup >= 0)
+            one->warmup = q->warmup;
+        if (q->pause_ns >= 0)
+            one->pause_ns = q->pause_ns;
+        if (q->timeout_ns >= 0)
+            one->timeout_ns = q->timeout_ns;
+        if (!q->cpus)
+            continue;
+        if (profile_check_cpus(q->cpus, NULL, err) < 0) {
+            err->code = ERR_USAGE;
+            return err_wrap(err, "--cpus");
+        }
+        one->cpus = arena_alloc(arena, sizeof(*one->cpus));
+        one->cpus[0] = (struct role_cpus){"*", arena_strdup(arena, q->cpus)};
+        one->cpus_count = 1;
+    }
+    return 0;
+}
+
+/* Profiles may leave the pair count to the thresholds, so this waits for them. */
+static int check_pairs(const struct plan *p, struct err *err)
+{
+    for (size_t i = 0; i < p->profile_count; i++) {
+        const struct profile *one = &p->profiles[i];
+
+        if (one->min_complete > plan_pairs(p, one))
+            return err_set(err, ERR_CONFIG,
+                           "profile '%s': min_complete (%d) is above the number of pairs (%d)",
+                           one->name, one->min_complete, plan_pairs(p, one));
+    }
+    return 0;
+}
+
+/* ---- what this machine can run ----------------------------------------------------------------
+ */
+
+static int check_cpus(struct plan *p, const struct plan_request *q, struct arena *arena,
+                      struct err *err)
+{
+    cpu_set_t allowed;
+    size_t kept = 0;
+    const char *missing = NULL;
+
+    if (sched_getaffinity(0, sizeof(allowed), &allowed) < 0)
+        return 0;
+    for (size_t i = 0; i < p->profile_count; i++) {
+        const char *list = profile_missing_cpus(&p->profiles[i], &allowed);
+
+        if (!list) {
+            p->profiles[kept++] = p->profiles[i];
+            continue;
+        }
+        missing = list;
+        if (q->cpus || q->unsupported_fail)
+            break;
+        strings_add(&p->notes, arena,
+                    arena_printf(arena,
+                                 "profile '%s' is left out: not all of its CPUs (%s) may be "
+                                 "used here",
+                                 p->profiles[i].name, list));
+    }
+    if (!missing || (kept && !q->cpus && !q->unsupported_fail)) {
+        p->profile_count = kept;
+        return 0;
+    }
+    err_set(err, q->cpus ? ERR_USAGE : ERR_CONFIG, "not all of the CPUs '%s' may be used here",
+            missing);
+    return err_hint(err,
+                    q->cpus ? "`taskset -cp $$` shows those that may" : "--cpus LIST takes others");
+}
+
+/* ---- templates --------------------------------------------------------------------------------
+ */
+
+static int check_file_template(const struct plan *p, const struct profile *profile,
+                               const struct variant *v, const struct extraction *from,
+                               const struct template_values *values, struct arena *arena,
+                               struct err *err)
+{
+    const char *filled;
+
+    if (!from->file)
+        return 0;
+    if (template_fill(from->file, p, profile, v, values, &filled, arena, err) < 0)
+        return err_wrap(err, "file '%s'", from->file);
+    return 0;
+}
+
+static int check_ready_port(const struct plan *p, const struct profile *profile,
+                            const struct variant *v, const struct runner_role *role,
+                            const struct template_values *values, struct arena *arena,
+                            struct err *err)
+{
+    const char *filled;
+    char *end;
+    unsigned long port;
+
+    if (!role->ready.port)
+        return 0;
+    if (template_fill(role->ready.port, p, profile, v, values, &filled, arena, err) < 0)
+        return err_wrap(err, "role '%s': ready", role->name);
+    port = strtoul(filled, &end, 10);
+    if (filled[0] >= '0' && filled[0] <= '9' && *end == '\0' && port >= 1 && port <= UINT16_MAX)
+        return 0;
+    return err_set(err, ERR_CONFIG, "role '%s': ready: '%s' is no port: 1 to 65535", role->name,
+                   filled);
+}
+
+/* Every template of a runner, filled with values such as a run has. */
+static int check_runner_templates(const struct plan *p, const struct profile *profile,
+                                  const struct variant *v, struct arena *arena, struct err *err)
+{
+    const struct runner *r = plan_runner(p, profile, v);
+    struct template_values values = {
+        .port = 40000, .scratch = "/tmp/scratch", .run = 1, .seed = 1, .address = "127.0.0.1"};
+    struct role_command command;
+
+    for (size_t i = 0; i < r->role_count; i++)
+        if (plan_role_command(p, profile, v, &r->roles[i], &values, 0, &command, arena, err) < 0 ||
+            check_ready_port(p, profile, v, &r->roles[i], &values, arena, err) < 0)
+            return -1;
+    for (size_t i = 0; i < r->metric_count; i++)
+        if (check_file_template(p, profile, v, &r->metrics[i].from, &values, arena, err) < 0)
+            return -1;
+    for (size_t i = 0; i < r->integrity_count; i++)
+        if (check_file_template(p, profile, v, &r->integrity[i], &values, arena, err) < 0)
+            return -1;
+    for (size_t i = 0; i < r->invalid_count; i++)
+        if (check_file_template(p, profile, v, &r->invalid[i].from, &values, arena, err) < 0)
+            return -1;
+    return 0;
+}
+
+static int check_templates(const struct plan *p, struct arena *arena, struct err *err)
+{
+    for (size_t i = 0; i < p->profile_count; i++)
+        for (size_t k = 0; k < p->variant_count; k++)
+            if (check_runner_templates(p, &p->profiles[i], &p->variants[k], arena, err) < 0)
+                return err_wrap(err, "runner '%s'",
+                                plan_runner(p, &p->profiles[i], &p->variants[k])->name);
+    return 0;
+}
+
+/* ---- the rest ---------------------------------------------------------------------------------
+ */
+
+static void add_events(struct plan *p, const struct plan_request *q, struct arena *arena)
+{
+    static const char *const defaults[] = {
+        "PERF_COUNT_HW_CPU_CYCLES",       "PERF_COUNT_HW_INSTRUCTIONS",
+        "PERF_COUNT_HW_CACHE_REFERENCES", "PERF_COUNT_HW_CACHE_MISSES",
+        "PERF_COUNT_HW_BRANCH_MISSES",    "PERF_COUNT_SW_CPU_MIGRATIONS"};
+
+    for (size_t i = 0; i < sizeof(defaults) / sizeof(defaults[0]); i++)
+        strings_add(&p->events, arena, defaults[i]);
+    for (size_t i = 0; i < q->events.count; i++)
+        if (!strings_has(&p->events, q->events.items[i]))
+            strings_add(&p->events, arena, arena_strdup(arena, q->events.items[i]));
+}
+
+static int set_input(struct plan *p, const struct plan_request *q, struct arena *arena,
+                     struct err *err)
+{
+    if (!q->input)
+        return 0;
+    if (files_is_dir(q->input))
+        return err_set(err, ERR_USAGE, "--input: '%s' is a folder", q->input);
+    p->input = arena_strdup(arena, q->input);
+    if (digest_sha256_file(q->input, p->input_sha256, NULL, err) == 0)
+        return 0;
+    err->code = ERR_USAGE;
+    return err_wrap(err, "--input");
+}
+
+/* A name for the series that stays short. */
+static const char *series_name(const struct plan_request *q, struct arena *arena)
+{
+    const char *name = q->profiles.count ? q->profiles.items[0] : q->command;
+
+    for (size_t i = 1; i < q->profiles.count && i < 4; i++)
+        name = arena_printf(arena, "%s+%s", name, q->profiles.items[i]);
+    if (q->profiles.count > 4)
+        name = arena_printf(arena, "%s+%zu more", name, q->profiles.count - 4);
+    return arena_strndup(arena, name, 200);
+}
+
+static int set_scalars(struct plan *p, const struct plan_request *q, struct arena *arena,
+                       struct err *err)
+{
+    p->command = strcmp(q->command, "compare") == 0 ? "compare" : "run";
+    p->series = series_name(q, arena);
+    p->analysis = PLAN_ANALYSIS;
+    p->aa = q->aa;
+    p->allow_failures = q->allow_failures;
+    p->unsupported_fail = q->unsupported_fail;
+    p->isolation =
+        q->isolation && strcmp(q->isolation, "pid-namespace") == 0 ? "pid-namespace" : "subreaper";
+    p->seed = 1;
+    if (q->seed && !plan_parse_seed(q->seed, &p->seed))
+        return err_set(err, ERR_USAGE, "--seed: '%s' is no whole number from 0 to 2^64 - 1",
+                       q->seed);
+    return 0;
+}
+
+/* compare without -n: warm-up runs tell how many pairs fit the time. */
+static bool pairs_are_open(const struct plan *p, const struct plan_request *q)
+{
+    return strcmp(p->command, "compare") == 0 && q->pairs <= 0;
+}
+
+static int build(struct plan *p, const struct plan_request *q, struct arena *arena, struct err *err)
+{
+    if (set_scalars(p, q, arena, err) < 0 || set_input(p, q, arena, err) < 0)
+        return -1;
+    add_events(p, q, arena);
+    if (strcmp(p->command, "compare") == 0)
+        make_compare(p, arena);
+    else if (load_profiles(p, q, arena, err) < 0)
+        return -1;
+    if (apply_options(p, q, arena, err) < 0 || check_cpus(p, q, arena, err) < 0 ||
+        resolve_env(&q->env, &p->env, &p->env_count, arena, err) < 0 ||
+        resolve_variants(p, q, arena, err) < 0 || limits_resolve(p, q, arena, err) < 0 ||
+        check_pairs(p, err) < 0)
+        return -1;
+    return check_templates(p, arena, err);
+}
+
+int plan_build(struct plan *p, const struct plan_request *q, struct arena *arena, struct err *err)
+{
+    *p = (struct plan){0};
+    if (build(p, q, arena, err) < 0)
+        return -1;
+    if (!pairs_are_open(p, q))
+        return plan_seal(p, err);
+    if (p->profiles[0].warmup < 1)
+        p->profiles[0].warmup = 1;
+    return 0;
+}
+
+int plan_find_programs(struct plan *p, struct arena *arena, struct err *err)
+{
+    for (size_t i = 0; i < p->variant_count; i++)
+        if (resolve_program(p, &p->variants[i], arena, err) < 0)
+            return -1;
+    return 0;
+}
+
+uint64_t plan_expected_ns(const struct plan *p)
+{
+    uint64_t total = 0;
+
+    for (size_t i = 0; i < p->profile_count; i++) {
+        const struct profile *one = &p->profiles[i];
+        const struct load_param *param =
+            runner_find_load(plan_find_runner(p, one->runner), "duration");
+        const char *text = profile_load(one, "duration");
+        struct err ignored;
+        int64_t duration;
+
+        if (!param || param->type != LOAD_TIME || !text ||
+            load_param_check(param, text, &duration, &ignored) < 0)
+            return 0;
+        total += (uint64_t)(plan_pairs(p, one) + one->warmup) * p->variant_count *
+                 (uint64_t)(duration + one->pause_ns);
+    }
+    return total;
+}

@@ -1,0 +1,19 @@
+/*
+ * program: whether a file can be executed, as far as that shows without executing it.
+ */
+#ifndef ABBA_PLAN_PROGRAM_H
+#define ABBA_PLAN_PROGRAM_H
+
+#include "base/err.h"
+
+struct arena;
+
+/*
+ * `path` is a regular file with an x bit. Checks that a script's interpreter and an ELF program's
+ * dynamic linker are there (execve(2): ENOENT would blame the program), and that the file is one
+ * of both, unless the kernel has further formats (binfmt_misc). ERR_CONFIG on a fault; 0 also where
+ * the file may be executed but not read.
+ */
+int program_check(const char *path, struct arena *arena, struct err *err);
+
+#endif

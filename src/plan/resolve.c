@@ -1,0 +1,354 @@
+#include "plan/resolve.h"
+
+#include "base/buf.h"
+#include "base/digest.h"
+#include "base/files.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "base/words.h"
+#include "model/decode.h"
+#include "plan/expand.h"
+#include "plan/load.h"
+#include "plan/program.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- environment ------------------------------------------------------------------------------
+ */
+
+static void set_env(struct env_setting *env, size_t *count, struct env_setting s)
+{
+    for (size_t i = 0; i < *count; i++)
+        if (strcmp(env[i].name, s.name) == 0) {
+            env[i].value = s.value;
+            return;
+        }
+    env[(*count)++] = s;
+}
+
+int resolve_env(const struct strings *settings, struct env_setting **env, size_t *count,
+                struct arena *arena, struct err *err)
+{
+    struct env_setting *all = arena_array(arena, *count + settings->count + 1, sizeof(*all));
+
+    if (*count)
+        memcpy(all, *env, *count * sizeof(*all));
+    *env = all;
+    for (size_t i = 0; i < settings->count; i++) {
+        const char *text = settings->items[i];
+        const char *equals = strchr(text, '=');
+        const char *name = arena_strndup(arena, text, equals ? (size_t)(equals - text) : 0);
+
+        if (!equals || !variant_env_name_ok(name)) {
+            err_set(err, ERR_USAGE, "'%s' is no setting of an environment variable", text);
+            return err_hint(err, strcmp(name, "ABBA_PAD") == 0 ? "ABBA_PAD is set by abba itself"
+                                                               : "write NAME=VALUE");
+        }
+        set_env(all, count, (struct env_setting){name, arena_strdup(arena, equals + 1)});
+    }
+    decode_sort(all, *count, sizeof(*all));
+    return 0;
+}
+
+/* ---- programs ---------------------------------------------------------------------------------
+ */
+
+/* The runner whose program a variant is: its own, or that of the profiles. */
+static const struct runner *variant_runner(const struct plan *p, const struct variant *v)
+{
+    return plan_runner(p, &p->profiles[0], v);
+}
+
+static bool one_runner(const struct plan *p)
+{
+    for (size_t i = 1; i < p->profile_count; i++)
+        if (strcmp(p->profiles[i].runner, p->profiles[0].runner) != 0)
+            return false;
+    return true;
+}
+
+int resolve_program(struct plan *p, struct variant *v, struct arena *arena, struct err *err)
+{
+    const struct runner *r = variant_runner(p, v);
+    const char *program = v->program ? v->program : r->program;
+    char hex[DIGEST_HEX];
+
+    if (!v->program && r->is_command)
+        return err_set(err, ERR_CONFIG, "variant '%s' has no program", v->name);
+    if (!v->program && !v->runner && !one_runner(p))
+        return err_set(err, ERR_CONFIG,
+                       "variant '%s' names no program, and the profiles are of several runners",
+                       v->name);
+    if (lookup_program(r->name, program, &v->path, arena, err) < 0 ||
+        program_check(v->path, arena, err) < 0 ||
+        digest_sha256_file(v->path, hex, &v->size_bytes, err) < 0) {
+        err->code = ERR_CONFIG;
+        return err_wrap(err, "variant '%s'", v->name);
+    }
+    if (v->sha256[0] && strcmp(v->sha256, hex) != 0)
+        return err_set(err, ERR_CONFIG,
+                       "variant '%s': the SHA-256 of '%s' is %.16s..., its file says %.16s...",
+                       v->name, v->path, hex, v->sha256);
+    memcpy(v->sha256, hex, sizeof(v->sha256));
+    return 0;
+}
+
+/* ---- one variant ------------------------------------------------------------------------------
+ */
+
+/* A variant's default name by its place. */
+static const char *place_name(size_t index, struct arena *arena)
+{
+    if (index == 0)
+        return "baseline";
+    return index == 1 ? "candidate" : arena_printf(arena, "candidate-%zu", index);
+}
+
+/* Cuts "NAME=" off the front; NULL if there is none. */
+static const char *split_name(const char **text, struct arena *arena)
+{
+    const char *equals = strchr(*text, '=');
+    const char *name;
+
+    if (!equals || equals[1] == '\0')
+        return NULL;
+    name = arena_strndup(arena, *text, (size_t)(equals - *text));
+    if (!decode_is_name(name))
+        return NULL;
+    *text = equals + 1;
+    return name;
+}
+
+static int from_command(struct plan *p, struct variant *v, const char *text, struct arena *arena,
+                        struct err *err)
+{
+    char shell = words_shell_character(text);
+    char **words;
+    size_t count;
+
+    if (words_split(arena, text, &words, &count, err) < 0) {
+        err->code = ERR_USAGE;
+        return err_wrap(err, "command '%.200s'", text);
+    }
+    if (count == 0)
+        return err_set(err, ERR_USAGE, "command '%s' is empty", text);
+    v->program = words[0];
+    for (size_t i = 1; i < count; i++)
+        strings_add(&v->args, arena, words[i]);
+    v->display = arena_strdup(arena, text);
+    if (shell)
+        strings_add(&p->notes, arena,
+                    arena_printf(arena,
+                                 "command '%s': no shell runs, '%c' is a plain character; where a "
+                                 "shell is meant, write sh -c '...'",
+                                 text, shell));
+    return 0;
+}
+
+/* A variant that one of the profiles' runners ships under that name. */
+static const char *find_shipped(const struct plan *p, const char *name, struct arena *arena)
+{
+    const char *path;
+    struct err ignored;
+
+    for (size_t i = 0; i < p->profile_count; i++) {
+        const char *full = arena_printf(arena, "%s/%s", p->profiles[i].runner, name);
+
+        if (lookup_file(LOOKUP_VARIANT, full, &path, arena, &ignored) == 0)
+            return full;
+    }
+    return NULL;
+}
+
+/* The name under which `text` is a variant's file, or NULL: then it is a program. */
+static const char *variant_file(const struct plan *p, const char *text, struct arena *arena)
+{
+    size_t len = strlen(text);
+    const char *path;
+    struct err ignored;
+
+    if (len > 5 && strcmp(text + len - 5, ".json") == 0)
+        return text;
+    if (!strchr(text, '/'))
+        return find_shipped(p, text, arena);
+    if (lookup_is_path(LOOKUP_VARIANT, text) || files_exists(text))
+        return NULL;
+    return lookup_file(LOOKUP_VARIANT, text, &path, arena, &ignored) == 0 ? text : NULL;
+}
+
+/* "RUNNER/NAME" of another runner than the profiles' is that runner's, also if it does not say so.
+ */
+static void adopt_runner(const struct plan *p, const char *file, struct variant *v,
+                         struct arena *arena)
+{
+    const char *slash = strchr(file, '/');
+
+    if (v->runner || lookup_is_path(LOOKUP_VARIANT, file))
+        return;
+    file = arena_strndup(arena, file, (size_t)(slash - file));
+    for (size_t i = 0; i < p->profile_count; i++)
+        if (strcmp(p->profiles[i].runner, file) != 0)
+            v->runner = file;
+}
+
+static int resolve_one(struct plan *p, const char *text, size_t index, struct variant *v,
+                       struct arena *arena, struct err *err)
+{
+    bool command = plan_find_runner(p, p->profiles[0].runner)->is_command;
+    bool compare = strcmp(p->command, "compare") == 0;
+    const char *given = compare ? NULL : split_name(&text, arena);
+    const char *file = compare ? NULL : variant_file(p, text, arena);
+
+    *v = (struct variant){0};
+    if (text[0] == '\0')
+        return err_set(err, ERR_USAGE, "a variant is empty");
+    if (file) {
+        if (load_variant(file, v, NULL, arena, err) < 0)
+            return -1;
+        adopt_runner(p, file, v, arena);
+        v->name = given ? given : v->name;
+        return 0;
+    }
+    v->name = given ? given : place_name(index, arena);
+    if (command)
+        return from_command(p, v, text, arena, err);
+    v->program = arena_strdup(arena, text);
+    v->display = v->program;
+    return 0;
+}
+
+/* ---- all variants -----------------------------------------------------------------------------
+ */
+
+static int add_settings(struct variant *v, const struct strings *args, const struct strings *env,
+                        struct arena *arena, struct err *err)
+{
+    struct strings all = {0};
+
+    if (args->count == 0 && env->count == 0)
+        return 0;
+    for (size_t i = 0; i < v->args.count; i++)
+        strings_add(&all, arena, v->args.items[i]);
+    for (size_t i = 0; i < args->count; i++)
+        strings_add(&all, arena, args->items[i]);
+    v->args = all;
+    if (resolve_env(env, &v->env, &v->env_count, arena, err) < 0)
+        return err_wrap(err, "variant '%s'", v->name);
+    v->display = variant_display(v, arena);
+    return 0;
+}
+
+static int check_names(const struct plan *p, struct err *err)
+{
+    for (size_t i = 0; i < p->variant_count; i++)
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(p->variants[i].name, p->variants[k].name) == 0) {
+                err_set(err, ERR_USAGE, "two variants are named '%s'", p->variants[i].name);
+                return err_hint(err,
+                                "NAME=VARIANT gives a name; --aa compares a variant with itself");
+            }
+    return 0;
+}
+
+/* The baseline once more, under another name. */
+static void copy_baseline(struct plan *p)
+{
+    p->variants[1] = p->variants[0];
+    p->variants[1].name =
+        strcmp(p->variants[0].name, "candidate") == 0 ? "candidate-2" : "candidate";
+    p->variant_count = 2;
+}
+
+static int check_count(const struct plan_request *q, struct err *err)
+{
+    if (q->aa && q->variants.count > 1) {
+        err_set(err, ERR_USAGE,
+                "--aa compares the baseline with itself: no candidate may be given");
+        return -1;
+    }
+    if (q->variants.count == 0)
+        return err_set(err, ERR_USAGE, "no baseline is given");
+    if (!q->aa && q->variants.count < 2)
+        return err_set(err, ERR_USAGE, "no candidate is given: a comparison needs two variants");
+    if (q->variants.count > 26)
+        return err_set(err, ERR_USAGE, "%zu variants: at most 26 can be compared",
+                       q->variants.count);
+    return 0;
+}
+
+/* Adds the runner that a variant names itself, and checks that it can stand in for the profiles'.
+ */
+static int add_runner(struct plan *p, const char *name, struct arena *arena, struct err *err)
+{
+    struct runner *all;
+
+    if (plan_find_runner(p, name))
+        return 0;
+    all = arena_array(arena, p->runner_count + 1, sizeof(*all));
+    memcpy(all, p->runners, p->runner_count * sizeof(*all));
+    if (load_runner(name, &all[p->runner_count], NULL, arena, err) < 0)
+        return -1;
+    p->runners = all;
+    p->runner_count++;
+    return 0;
+}
+
+static int same_metrics(const struct runner *a, const struct runner *b, struct err *err)
+{
+    for (size_t i = 0; i < a->metric_count; i++) {
+        const struct runner_metric *m = runner_find_metric(b, a->metrics[i].name);
+
+        if (!m)
+            return err_set(err, ERR_CONFIG, "runner '%s' gives '%s', runner '%s' does not", a->name,
+                           a->metrics[i].name, b->name);
+        if (m->better != a->metrics[i].better ||
+            (!metric_find(m->name) && strcmp(m->unit, a->metrics[i].unit) != 0))
+            return err_set(err, ERR_CONFIG, "'%s' of runner '%s' has another unit or direction",
+                           m->name, b->name);
+    }
+    return 0;
+}
+
+static int check_other_runner(const struct plan *p, const struct variant *v, struct err *err)
+{
+    const struct runner *other = plan_find_runner(p, v->runner);
+
+    for (size_t i = 0; i < p->profile_count; i++) {
+        const struct runner *own = plan_find_runner(p, p->profiles[i].runner);
+
+        if (own == other)
+            continue;
+        if (profile_fits(&p->profiles[i], other, err) < 0)
+            return err_wrap(err, "variant '%s': runner '%s' cannot run profile '%s'", v->name,
+                            other->name, p->profiles[i].name);
+        if (same_metrics(own, other, err) < 0 || same_metrics(other, own, err) < 0)
+            return err_wrap(err, "variant '%s' cannot be compared under profile '%s'", v->name,
+                            p->profiles[i].name);
+    }
+    return 0;
+}
+
+int resolve_variants(struct plan *p, const struct plan_request *q, struct arena *arena,
+                     struct err *err)
+{
+    if (check_count(q, err) < 0)
+        return -1;
+    p->variants = arena_array(arena, q->variants.count + 1, sizeof(*p->variants));
+    for (size_t i = 0; i < q->variants.count; i++) {
+        struct variant *v = &p->variants[i];
+
+        if (resolve_one(p, q->variants.items[i], i, v, arena, err) < 0 ||
+            (v->runner && add_runner(p, v->runner, arena, err) < 0) ||
+            add_settings(v, i ? &q->candidate_args : &q->baseline_args,
+                         i ? &q->candidate_env : &q->baseline_env, arena, err) < 0 ||
+            resolve_program(p, v, arena, err) < 0)
+            return -1;
+        p->variant_count++;
+        if (v->runner && check_other_runner(p, v, err) < 0)
+            return -1;
+    }
+    if (q->aa)
+        copy_baseline(p);
+    return check_names(p, err);
+}

@@ -1,0 +1,245 @@
+#include "plan/template.h"
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* What a filling needs to know. */
+struct context {
+    const struct plan *plan;
+    const struct profile *profile;
+    const struct variant *variant;
+    const struct runner *runner;
+    const struct template_values *values;
+};
+
+/* ---- load values in other units ---------------------------------------------------------------
+ */
+
+struct output_unit {
+    enum load_type type;
+    const char *name;
+    int64_t size; /* in ns, bit/s or bytes */
+};
+
+/* The first of each type is the one that is written without ":UNIT". */
+static const struct output_unit output_units[] = {
+    {LOAD_TIME, "s", 1000000000},    {LOAD_TIME, "ms", 1000000},
+    {LOAD_TIME, "us", 1000},         {LOAD_TIME, "ns", 1},
+    {LOAD_RATE, "bit/s", 1},         {LOAD_RATE, "kbit/s", 1000},
+    {LOAD_RATE, "Mbit/s", 1000000},  {LOAD_RATE, "Gbit/s", 1000000000},
+    {LOAD_RATE, "B/s", 8},           {LOAD_RATE, "kB/s", 8000},
+    {LOAD_RATE, "MB/s", 8000000},    {LOAD_RATE, "KiB/s", 8LL << 10},
+    {LOAD_RATE, "MiB/s", 8LL << 20}, {LOAD_SIZE, "B", 1},
+    {LOAD_SIZE, "kB", 1000},         {LOAD_SIZE, "MB", 1000000},
+    {LOAD_SIZE, "GB", 1000000000},   {LOAD_SIZE, "KiB", 1LL << 10},
+    {LOAD_SIZE, "MiB", 1LL << 20},   {LOAD_SIZE, "GiB", 1LL << 30},
+};
+
+/* The unit of that name (NULL: the type's base unit), or NULL. */
+static const struct output_unit *find_unit(enum load_type type, const char *name, size_t len)
+{
+    for (size_t i = 0; i < sizeof(output_units) / sizeof(output_units[0]); i++) {
+        const struct output_unit *u = &output_units[i];
+
+        if (u->type == type &&
+            (!name || (strlen(u->name) == len && memcmp(u->name, name, len) == 0)))
+            return u;
+    }
+    return NULL;
+}
+
+static int no_such_unit(const struct load_param *p, const char *name, size_t len, struct err *err)
+{
+    struct buf list = BUF_INIT;
+
+    for (size_t i = 0; i < sizeof(output_units) / sizeof(output_units[0]); i++)
+        if (output_units[i].type == p->type)
+            buf_printf(&list, "%s'%s'", list.len ? ", " : "", output_units[i].name);
+    if (list.len)
+        err_set(err, ERR_CONFIG, "unknown unit '%.*s' of '%s'; known: %s", (int)len, name, p->name,
+                list.data);
+    else
+        err_set(err, ERR_CONFIG, "'%s' is of type '%s' and takes no ':%.*s'", p->name,
+                load_type_name(p->type), (int)len, name);
+    buf_release(&list);
+    return -1;
+}
+
+/* value / unit as an exact decimal: the units divide powers of 10 and 2, so the digits end. */
+static void add_quotient(struct buf *out, int64_t value, int64_t unit)
+{
+    int64_t rest = value % unit;
+
+    buf_printf(out, "%" PRId64, value / unit);
+    if (rest)
+        buf_addch(out, '.');
+    for (; rest; rest = rest * 10 % unit)
+        buf_addch(out, (char)('0' + rest * 10 / unit));
+}
+
+static int add_load(const struct context *c, const struct load_param *p, const char *unit_name,
+                    size_t unit_len, struct buf *out, struct err *err)
+{
+    const char *text = profile_load(c->profile, p->name);
+    const struct output_unit *unit = find_unit(p->type, unit_name, unit_len);
+    int64_t value;
+
+    if (unit_name && !unit)
+        return no_such_unit(p, unit_name, unit_len, err);
+    if (!text)
+        text = p->default_text;
+    if (!text)
+        return err_set(err, ERR_CONFIG, "profile '%s' does not set '%s', which has no default",
+                       c->profile->name, p->name);
+    if (load_param_check(p, text, &value, err) < 0)
+        return err_wrap(err, "'%s'", p->name);
+    if (unit)
+        add_quotient(out, value, unit->size);
+    else
+        buf_add(out, text, strlen(text) - (p->type == LOAD_PERCENT));
+    return 0;
+}
+
+/* ---- names ------------------------------------------------------------------------------------
+ */
+
+static bool is(const char *name, size_t len, const char *word)
+{
+    return strlen(word) == len && memcmp(name, word, len) == 0;
+}
+
+static int unknown_name(const struct context *c, const char *name, size_t len, struct err *err)
+{
+    static const char *const fixed[] = {"program", "port", "scratch", "run", "seed"};
+    const char *known[5 + 256];
+    char role_address[16][80];
+    char found[80];
+    size_t count = 0;
+    struct buf list = BUF_INIT_MAX(500);
+    const char *near;
+
+    for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
+        known[count++] = fixed[i];
+    for (size_t i = 0; i < c->runner->role_count && i < 16; i++) {
+        snprintf(role_address[i], sizeof(role_address[i]), "%s.address", c->runner->roles[i].name);
+        known[count++] = role_address[i];
+    }
+    for (size_t i = 0; i < c->runner->load_count && count < 5 + 256; i++)
+        known[count++] = c->runner->load[i].name;
+    for (size_t i = 0; i < count; i++)
+        if (buf_printf(&list, "%s'%s'", i ? ", " : "", known[i]) < 0)
+            break;
+    snprintf(found, sizeof(found), "%.*s", len < 70 ? (int)len : 70, name);
+    err_set(err, ERR_CONFIG, "unknown name '{%s}'; known: %s", found, list.data);
+    near = text_nearest(found, known, count);
+    if (near)
+        err_hint(err, "did you mean '{%s}'?", near);
+    buf_release(&list);
+    return -1;
+}
+
+static bool is_address(const struct context *c, const char *name, size_t len)
+{
+    static const char tail[] = ".address";
+    size_t tail_len = sizeof(tail) - 1;
+
+    if (len <= tail_len || memcmp(name + len - tail_len, tail, tail_len) != 0)
+        return false;
+    for (size_t i = 0; i < c->runner->role_count; i++)
+        if (is(name, len - tail_len, c->runner->roles[i].name))
+            return true;
+    return false;
+}
+
+/* One {NAME} or {NAME:UNIT}. */
+static int add_name(const struct context *c, const char *name, size_t len, struct buf *out,
+                    struct err *err)
+{
+    const struct template_values *v = c->values;
+    const char *colon = memchr(name, ':', len);
+    size_t name_len = colon ? (size_t)(colon - name) : len;
+
+    for (size_t i = 0; i < c->runner->load_count; i++)
+        if (is(name, name_len, c->runner->load[i].name))
+            return add_load(c, &c->runner->load[i], colon ? colon + 1 : NULL,
+                            colon ? len - name_len - 1 : 0, out, err);
+    if (is(name, len, "program"))
+        return buf_addstr(out, c->variant->path ? c->variant->path : "");
+    if (is(name, len, "port"))
+        return buf_printf(out, "%u", v->port);
+    if (is(name, len, "scratch"))
+        return buf_addstr(out, v->scratch ? v->scratch : "");
+    if (is(name, len, "run"))
+        return buf_printf(out, "%" PRIu64, v->run);
+    if (is(name, len, "seed"))
+        return buf_printf(out, "%" PRIu64, v->seed);
+    if (is_address(c, name, len))
+        return buf_addstr(out, v->address ? v->address : "127.0.0.1");
+    return unknown_name(c, name, len, err);
+}
+
+/* ---- texts ------------------------------------------------------------------------------------
+ */
+
+static int fill(const struct context *c, const char *text, struct buf *out, struct err *err)
+{
+    while (*text) {
+        size_t plain = strcspn(text, "{");
+        const char *end;
+
+        buf_add(out, text, plain);
+        text += plain;
+        if (*text == '\0')
+            break;
+        if (text[1] == '{') {
+            buf_addch(out, '{');
+            text += 2;
+            continue;
+        }
+        end = strchr(text, '}');
+        if (!end) {
+            err_set(err, ERR_CONFIG, "a '{' has no '}': '%.80s'", text);
+            return err_hint(err, "a brace that is meant as such is written '{{'");
+        }
+        if (add_name(c, text + 1, (size_t)(end - text - 1), out, err) < 0)
+            return -1;
+        text = end + 1;
+    }
+    return 0;
+}
+
+int template_fill(const char *text, const struct plan *plan, const struct profile *profile,
+                  const struct variant *variant, const struct template_values *values,
+                  const char **out, struct arena *arena, struct err *err)
+{
+    struct context c = {plan, profile, variant, plan_runner(plan, profile, variant), values};
+    struct buf filled = BUF_INIT;
+    int status = fill(&c, text, &filled, err);
+
+    if (status == 0)
+        *out = arena_strdup(arena, filled.data);
+    buf_release(&filled);
+    return status;
+}
+
+bool template_varies(const char *text)
+{
+    static const char *const names[] = {"{port}", "{scratch}", "{run}", "{seed}"};
+
+    for (const char *p = strchr(text, '{'); p; p = strchr(p, '{')) {
+        if (p[1] == '{') {
+            p += 2;
+            continue;
+        }
+        for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+            if (strncmp(p, names[i], strlen(names[i])) == 0)
+                return true;
+        p++;
+    }
+    return false;
+}
