@@ -15,8 +15,15 @@
 #define MATCH_LIMIT 200000   /* backtracks from one starting point */
 #define HEAP_LIMIT_KIB 20000 /* of the interpreter, where there is no JIT */
 #define JIT_STACK_BYTES (1 << 20)
-#define WINDOW 4096                  /* starting points between two looks at the clock */
-#define BUDGET_NS (1 * NSEC_PER_SEC) /* CPU time for one search */
+#define FIRST_WINDOW 16
+#define LAST_WINDOW ((size_t)1 << 20)
+#define BUDGET_NS (1 * NSEC_PER_SEC) /* CPU time for one pass over a text */
+
+/* One pass over a text, which may take several searches. */
+struct pass {
+    int64_t spent_ns; /* CPU time so far */
+    size_t window;    /* starting points to try before the next look at the clock */
+};
 
 struct pattern {
     char *source;
@@ -24,6 +31,7 @@ struct pattern {
     pcre2_match_data *data;
     pcre2_match_context *context;
     pcre2_jit_stack *stack;
+    struct pass *pass;
 };
 
 static int compile_failed(const char *source, int code, size_t offset, struct err *err)
@@ -90,6 +98,8 @@ struct pattern *pattern_new(const char *source, struct err *err)
     struct pattern *p = xcalloc(1, sizeof *p);
 
     p->source = xstrdup(source);
+    p->pass = xcalloc(1, sizeof *p->pass);
+    p->pass->window = FIRST_WINDOW;
     if (compile(p, err) < 0) {
         pattern_free(p);
         return NULL;
@@ -106,6 +116,7 @@ void pattern_free(struct pattern *p)
     pcre2_match_context_free(p->context);
     pcre2_match_data_free(p->data);
     pcre2_code_free(p->code);
+    free(p->pass);
     free(p->source);
     free(p);
 }
@@ -135,26 +146,34 @@ static int64_t cpu_ns(void)
     return clock_timespec_ns(&ts);
 }
 
+/* Longer windows while they pass quickly, shorter ones when they do not. */
+static void account(struct pass *pass, int64_t ns)
+{
+    pass->spent_ns += ns;
+    if (ns < NSEC_PER_MSEC && pass->window < LAST_WINDOW)
+        pass->window *= 4;
+    else if (ns > 50 * NSEC_PER_MSEC && pass->window > FIRST_WINDOW)
+        pass->window /= 4;
+}
+
 /*
- * The match limit counts anew at every starting point, and a long run of one character class is
- * not counted by the JIT at all, so a pattern can still take time in the square of the text. The
- * starting points are therefore tried a window at a time, with a look at the CPU time between.
+ * The match limit counts anew at every starting point, so a pattern can still take time in the
+ * square of the text. The starting points are therefore tried a window at a time, with a look at
+ * the CPU time between.
  */
 static int match_in_windows(const struct pattern *p, const char *text, size_t len, size_t offset)
 {
-    int64_t deadline = 0;
-
     for (;;) {
-        size_t limit = len - offset > WINDOW ? offset + WINDOW : PCRE2_UNSET;
+        bool last = len - offset <= p->pass->window;
+        size_t limit = last ? PCRE2_UNSET : offset + p->pass->window;
+        int64_t before = cpu_ns();
         pcre2_set_offset_limit(p->context, limit);
         int rc = pcre2_match(p->code, (PCRE2_SPTR)text, len, offset, 0, p->data, p->context);
-        if (rc != PCRE2_ERROR_NOMATCH || limit == PCRE2_UNSET)
-            return rc;
-        int64_t now = cpu_ns();
-        if (deadline == 0)
-            deadline = now + BUDGET_NS;
-        if (now > deadline)
+        account(p->pass, cpu_ns() - before);
+        if (p->pass->spent_ns > BUDGET_NS)
             return PCRE2_ERROR_MATCHLIMIT;
+        if (rc != PCRE2_ERROR_NOMATCH || last)
+            return rc;
         offset = limit;
     }
 }
@@ -189,6 +208,8 @@ enum pattern_result pattern_next(const struct pattern *p, const char *text, size
 {
     if (*offset > len)
         return PATTERN_NONE;
+    if (*offset == 0)
+        *p->pass = (struct pass){0, FIRST_WINDOW};
     int rc = match_in_windows(p, text, len, *offset);
     if (rc == PCRE2_ERROR_NOMATCH)
         return PATTERN_NONE;

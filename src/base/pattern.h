@@ -39,9 +39,12 @@ enum pattern_result { PATTERN_MATCH, PATTERN_NONE, PATTERN_GAVE_UP };
 
 /*
  * The next match at or after *offset, which moves past it (an empty match too, so that a loop
- * ends). PATTERN_GAVE_UP: a limit was passed; nothing is known about the rest of the text.
+ * ends). An offset of 0 begins a pass over a text. PATTERN_GAVE_UP: a limit was passed, and
+ * nothing is known about the rest of the text.
+ *
  *     size_t offset = 0;
- *     while ((r = pattern_next(p, text, len, &offset, &m)) == PATTERN_MATCH) ...
+ *     while ((r = pattern_next(p, text, len, &offset, &m)) == PATTERN_MATCH)
+ *         ...
  */
 enum pattern_result pattern_next(const struct pattern *p, const char *text, size_t len,
                                  size_t *offset, struct pattern_match *m);
