@@ -44,7 +44,7 @@ static const struct metric_def table[] = {
      "bytes allocated per message, from a memory pass of its own"},
     {"heap_calls_per_message", "1/message", BETTER_LOWER, METRIC_REPORTED, true,
      "allocations per message, from a memory pass of its own"},
-    COUNTER("cycles", "CPU cycles"),
+    COUNTER("cycles", "CPU cycles spent"),
     COUNTER("instructions", "instructions retired"),
     COUNTER("cache_references", "cache references; what counts as one differs by vendor"),
     COUNTER("cache_misses", "cache misses; what counts as one differs by vendor"),

@@ -91,7 +91,7 @@ static int check_form(const struct load_param *param, const struct load_setting 
 
     if (s->form == wanted)
         return 0;
-    err_set(err, ERR_CONFIG, "found %s (%s): a %s is written as %s", forms[s->form], s->text,
+    err_set(err, ERR_CONFIG, "found %s (%s): type '%s' is written as %s", forms[s->form], s->text,
             load_type_name(param->type), forms[wanted]);
     if (wanted == LOAD_AS_STRING && param->type != LOAD_STRING)
         err_hint(err, "a quantity is a string with its unit, such as \"20ms\", \"320Mbit/s\"");
