@@ -188,7 +188,21 @@ static int find_json(const struct extract *e, struct output *o, struct found_lis
 
 /* --- numbers --- */
 
-/* ": 'PATTERN' in stdout of 'sender'", and what was cut from it. */
+/* A pattern as it was written; one that is long or not printable, made harmless and cut. */
+static void add_wanted(struct buf *out, const char *wanted)
+{
+    size_t len = strlen(wanted);
+    bool plain = len <= 200;
+
+    for (size_t i = 0; i < len; i++)
+        plain = plain && (unsigned char)wanted[i] >= ' ' && wanted[i] != 0x7f;
+    if (plain)
+        buf_addstr(out, wanted);
+    else
+        text_neutral(out, wanted, len, 120);
+}
+
+/* "'PATTERN' in stdout of 'sender'" behind the message, and what was cut from there. */
 static void name_place(const struct extract *e, const struct output *o, struct err *err)
 {
     char name[128];
@@ -196,8 +210,7 @@ static void name_place(const struct extract *e, const struct output *o, struct e
 
     output_name(e->from, name);
     buf_addstr(&what, "'");
-    const char *wanted = e->pattern ? e->from->pattern : e->from->json;
-    text_neutral(&what, wanted, strlen(wanted), 120);
+    add_wanted(&what, e->pattern ? e->from->pattern : e->from->json);
     buf_printf(&what, "' in %s", name);
     if (o->cut > 0)
         buf_printf(&what, ", of which %llu bytes in the middle were not kept",

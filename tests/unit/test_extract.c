@@ -181,7 +181,7 @@ static void none_and_several_matches_are_errors_that_name_the_count(void **state
 
     gives_none(dotnet, &rate, &french, EXTRACT_INVALID, "3 matches where one is expected");
     gives_none(dotnet, &other, &french, EXTRACT_MISSING,
-               "no match for 'nothing (?<value>\\\\d+)' in stdout of 'main'");
+               "no match for 'nothing (?<value>\\d+)' in stdout of 'main'");
     gives_none("", &other, &plain, EXTRACT_MISSING, "no match");
 }
 
