@@ -55,9 +55,15 @@ int buf_reserve(struct buf *b, size_t extra)
     return 0;
 }
 
+/* Whether n more bytes need neither growing nor a look at the limit. */
+static inline bool fits(const struct buf *b, size_t n)
+{
+    return n < b->cap - b->len && (b->max == 0 || n <= b->max - b->len);
+}
+
 int buf_add(struct buf *b, const void *p, size_t n)
 {
-    if (buf_reserve(b, n) < 0)
+    if (!fits(b, n) && buf_reserve(b, n) < 0)
         return -1;
     if (n == 0)
         return 0;
@@ -74,7 +80,11 @@ int buf_addstr(struct buf *b, const char *s)
 
 int buf_addch(struct buf *b, char c)
 {
-    return buf_add(b, &c, 1);
+    if (!fits(b, 1) && buf_reserve(b, 1) < 0)
+        return -1;
+    b->data[b->len++] = c;
+    b->data[b->len] = '\0';
+    return 0;
 }
 
 int buf_fill(struct buf *b, char c, size_t n)

@@ -1,5 +1,6 @@
 #include "base/json_cursor.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -111,10 +112,6 @@ bool jc_string(struct json_cursor *c, struct json_text *out)
     return true;
 }
 
-static const double powers_of_ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                       1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-                                       1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-
 static const char *number_end(const char *p, const char *end)
 {
     while (p < end && ((*p >= '0' && *p <= '9') || *p == '.' || *p == '-' || *p == '+' ||
@@ -135,10 +132,54 @@ static double slow_double(const char *p, const char *end)
     return strtod(copy, NULL);
 }
 
+static const uint64_t powers_of_ten[] = {1,
+                                         10,
+                                         100,
+                                         1000,
+                                         10000,
+                                         100000,
+                                         1000000,
+                                         10000000,
+                                         100000000,
+                                         1000000000,
+                                         10000000000,
+                                         100000000000,
+                                         1000000000000,
+                                         10000000000000,
+                                         100000000000000,
+                                         1000000000000000,
+                                         10000000000000000,
+                                         100000000000000000,
+                                         1000000000000000000};
+
+#define MOST_PLACES 18
+
 /*
- * Digits that make an integer below 2^53, and a power of ten up to 22, are both exact doubles, so
- * one multiplication or division rounds correctly (Clinger 1990); anything else is for strtod.
+ * m / 10^places, correctly rounded. Where m is an exact double so is 10^places, and one division
+ * rounds correctly (Clinger 1990). Otherwise m has 54 bits or more and m * 2^64 / 10^places at
+ * least 58, which is enough to round by hand: to 53 bits, ties to even.
  */
+static double divided(uint64_t m, int places)
+{
+    const uint64_t divisor = powers_of_ten[places];
+
+    if (m <= 1ULL << 53)
+        return (double)m / (double)divisor;
+    unsigned __int128 scaled = (unsigned __int128)m << 64;
+    unsigned __int128 quotient = scaled / divisor;
+    bool exact = quotient * divisor == scaled;
+    int bits = quotient >> 64 != 0 ? 128 - __builtin_clzll((uint64_t)(quotient >> 64))
+                                   : 64 - __builtin_clzll((uint64_t)quotient);
+    int shift = bits - 53;
+    unsigned __int128 half = (unsigned __int128)1 << (shift - 1);
+    unsigned __int128 rest = quotient & (2 * half - 1);
+    uint64_t f = (uint64_t)(quotient >> shift);
+    if (rest > half || (rest == half && (!exact || (f & 1) != 0)))
+        f++;
+    return ldexp((double)f, shift - 64);
+}
+
+/* Plain decimals of up to 19 digits are read here; anything else is for strtod. */
 static double read_double(const char *p, const char *end)
 {
     const char *start = p;
@@ -152,14 +193,14 @@ static double read_double(const char *p, const char *end)
             point = true;
             continue;
         }
-        if (*p < '0' || *p > '9' || m > (uint64_t)JSON_MAX_INTEGER / 10 - 1)
+        if (*p < '0' || *p > '9' || m > UINT64_MAX / 10 - 1)
             return slow_double(start, end);
         m = m * 10 + (uint64_t)(*p - '0');
         places += point;
     }
-    if (places > 22)
+    if (places > MOST_PLACES)
         return slow_double(start, end);
-    double value = (double)m / powers_of_ten[places];
+    double value = divided(m, places);
     return negative ? -value : value;
 }
 

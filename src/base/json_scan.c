@@ -448,6 +448,7 @@ static int scan_number(struct scan *s)
     const char *whole = *start == '-' ? start + 1 : start;
     const char *p = digits(whole, s->end);
     bool integer = true;
+    bool exponent = false;
 
     s->at = p;
     if (p == whole)
@@ -469,17 +470,17 @@ static int scan_number(struct scan *s)
         p = digits(s->at, s->end);
         if (p == s->at)
             return expected(s, "a digit in the exponent");
-        integer = false;
+        exponent = true;
     }
     s->at = p;
     if (p - start > JSON_MAX_NUMBER)
         return fault(s, start, "number of more than %d characters", JSON_MAX_NUMBER);
-    if (integer && !s->rules.big_integers && whole_end - whole >= 16 &&
+    if (integer && !exponent && !s->rules.big_integers && whole_end - whole >= 16 &&
         integer_too_big(whole, whole_end)) {
         fault(s, start, "integer %.*s is beyond 2^53 - 1", (int)(p - start), start);
         return err_hint(s->err, "write it as a string");
     }
-    return integer ? 0 : too_large(s, start);
+    return exponent ? too_large(s, start) : 0;
 }
 
 static int scan_literal(struct scan *s, const char *word, size_t len)

@@ -10,10 +10,6 @@
 #include "base/swar.h"
 #include "base/text.h"
 
-static const double powers_of_ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                       1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-                                       1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-
 static size_t format_uint(uint64_t value, char *out)
 {
     char digits[20];
@@ -28,10 +24,7 @@ static size_t format_uint(uint64_t value, char *out)
     return n;
 }
 
-/*
- * m / 10^places as plain decimals, m having no trailing zero and at most 15 digits. Written as %g
- * would: the value is at least 1e-4 and below 1e15.
- */
+/* m / 10^places as plain decimals, places being at least 1 and m having no trailing zero. */
 static size_t format_decimal(uint64_t m, int places, char *out)
 {
     char digits[20];
@@ -53,23 +46,89 @@ static size_t format_decimal(uint64_t m, int places, char *out)
     return at + fraction;
 }
 
+static const uint64_t powers_of_five[] = {1,
+                                          5,
+                                          25,
+                                          125,
+                                          625,
+                                          3125,
+                                          15625,
+                                          78125,
+                                          390625,
+                                          1953125,
+                                          9765625,
+                                          48828125,
+                                          244140625,
+                                          1220703125,
+                                          6103515625,
+                                          30517578125,
+                                          152587890625,
+                                          762939453125,
+                                          3814697265625,
+                                          19073486328125,
+                                          95367431640625};
+
+static const double powers_of_ten[] = {1e-4, 1e-3, 1e-2, 1e-1, 1e0,  1e1,  1e2,  1e3,  1e4, 1e5,
+                                       1e6,  1e7,  1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14};
+
+/* A positive normal double as f * 2^e, f having 53 bits. */
+struct binary {
+    uint64_t f;
+    int e;
+};
+
+static struct binary take_apart(double value)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &value, sizeof bits);
+    return (struct binary){(bits & 0xFFFFFFFFFFFFFU) | 1ULL << 52, (int)(bits >> 52) - 1075};
+}
+
 /*
- * Most measured values have few decimals. If value * 10^k rounds to an integer m below 10^15 and
- * m / 10^k (one correctly rounded division of two exact doubles, Clinger 1990) is the value again,
- * then m / 10^k is the value's decimal of at most 15 digits, which is what %.15g would print.
+ * The value times 10^places, rounded to an integer, ties to even; and whether that decimal reads
+ * back as the value: its distance is then at most half the gap to the next double (a tie reads as
+ * the even one; below a power of two the gap is half as wide). All of it exact: for values from
+ * 1e-4 to 1e15 and at most 17 digits, value * 10^places = f * 5^places / 2^shift with shift > 0
+ * and a product below 2^100.
  */
+static uint64_t round_decimal(struct binary v, int places, bool *reads_back)
+{
+    unsigned __int128 product = (unsigned __int128)v.f * powers_of_five[places];
+    int shift = -(v.e + places);
+    unsigned __int128 unit = (unsigned __int128)1 << shift;
+    unsigned __int128 rest = product & (unit - 1);
+    uint64_t n = (uint64_t)(product >> shift);
+    bool up = rest > unit / 2 || (rest == unit / 2 && (n & 1) != 0);
+    unsigned __int128 distance = up ? unit - rest : rest;
+    unsigned __int128 gap = powers_of_five[places];
+
+    distance *= !up && v.f == 1ULL << 52 ? 4 : 2;
+    *reads_back = distance < gap || (distance == gap && (v.f & 1) == 0);
+    return n + up;
+}
+
+/* What %.15g, %.16g or %.17g would print, whichever is the first to read back, for fractions of
+ * ordinary size; 0 for others. */
 static size_t format_short(double value, char *out)
 {
+    int magnitude = 0;
+    bool reads_back = false;
+    uint64_t m = 0;
+    int places = 0;
+
     if (value < 1e-4 || value >= 1e15)
         return 0;
-    for (int places = 1; places <= 18; places++) {
-        double m = nearbyint(value * powers_of_ten[places]);
-        if (m >= 1e15)
-            return 0;
-        if (m / powers_of_ten[places] == value)
-            return format_decimal((uint64_t)m, places, out);
+    while (magnitude < 18 && value >= powers_of_ten[magnitude + 1])
+        magnitude++;
+    struct binary v = take_apart(value);
+    for (int digits = 15; digits <= 17 && !reads_back; digits++) {
+        places = digits - 1 - (magnitude - 4);
+        m = round_decimal(v, places, &reads_back);
     }
-    return 0;
+    for (; m % 10 == 0; places--)
+        m /= 10;
+    return format_decimal(m, places, out);
 }
 
 /*

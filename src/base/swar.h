@@ -1,8 +1,8 @@
 /*
  * swar: finds the bytes of a JSON string that need a second look, eight at a time.
  *
- * The tests are those of "Bit Twiddling Hacks" (haszero, hasless); a byte may be reported by a
- * borrow from the byte below it, which only sends the scan to the byte loop early.
+ * The tests are those of "Bit Twiddling Hacks" (haszero, hasless). A borrow can report a byte too
+ * many, but only above one that is rightly reported: the lowest is always right.
  */
 #ifndef ABBA_BASE_SWAR_H
 #define ABBA_BASE_SWAR_H
@@ -32,8 +32,14 @@ static inline const char *swar_plain(const char *p, const char *end)
     for (; end - p >= 8; p += 8) {
         uint64_t word;
         memcpy(&word, p, 8);
-        if (swar_special(word) != 0)
-            break;
+        uint64_t special = swar_special(word);
+        if (special == 0)
+            continue;
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+        return p + (__builtin_ctzll(special) >> 3);
+#else
+        break;
+#endif
     }
     while (p < end && (unsigned char)*p >= 0x20 && (unsigned char)*p < 0x80 && *p != '"' &&
            *p != '\\')

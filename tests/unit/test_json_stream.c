@@ -228,6 +228,46 @@ static void the_cursor_walks_what_the_scanner_took(void **state)
     buf_release(&s);
 }
 
+/* Decimals of every length, which strtod rounds correctly. */
+static void the_cursor_rounds_decimals_as_strtod_does(void **state)
+{
+    uint64_t seed = 7;
+    char text[64];
+    struct json_cursor c;
+    double got;
+
+    (void)state;
+    for (int i = 0; i < 200000; i++) {
+        uint64_t bits = next_random(&seed);
+        int shift = (int)(next_random(&seed) % 64);
+        int n = snprintf(text, sizeof text, "%s%llu", i % 2 ? "-" : "",
+                         (unsigned long long)(bits >> shift));
+        snprintf(text + n, sizeof text - (size_t)n, ".%0*llu", 1 + i % 20,
+                 (unsigned long long)(next_random(&seed) % 1000));
+        jc_init(&c, text, strlen(text));
+        assert_true(jc_double(&c, &got));
+        double want = strtod(text, NULL);
+        if (memcmp(&got, &want, sizeof want) != 0)
+            fail_msg("%s reads as %.17g, not %.17g", text, got, want);
+    }
+    /* Ties: half-way between neighbouring doubles. */
+    static const char *const ties[] = {"9007199254740993",
+                                       "9007199254740995",
+                                       "9007199254740993.0",
+                                       "4503599627370496.5",
+                                       "4503599627370497.5",
+                                       "-0",
+                                       "-0.0",
+                                       "9007199254740993.1",
+                                       "18014398509481986"};
+    for (size_t i = 0; i < sizeof ties / sizeof *ties; i++) {
+        double want = strtod(ties[i], NULL);
+        jc_init(&c, ties[i], strlen(ties[i]));
+        assert_true(jc_double(&c, &got));
+        assert_memory_equal(&got, &want, sizeof want);
+    }
+}
+
 static void the_cursor_takes_only_exact_integers(void **state)
 {
     struct json_cursor c;
@@ -251,6 +291,7 @@ int main(void)
         cmocka_unit_test(the_writer_puts_every_comma_where_it_belongs),
         cmocka_unit_test(what_is_not_utf_8_is_written_as_replacement_characters),
         cmocka_unit_test(the_cursor_walks_what_the_scanner_took),
+        cmocka_unit_test(the_cursor_rounds_decimals_as_strtod_does),
         cmocka_unit_test(the_cursor_takes_only_exact_integers),
     };
 
