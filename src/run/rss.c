@@ -79,8 +79,7 @@ static void add(struct rss *r, pid_t pid)
             return; /* gone already */
         r->open++;
     }
-    r->process[r->count++] =
-        (struct rss_process){.pid = pid, .statm_fd = fd, .listed = true, .fresh = true};
+    r->process[r->count++] = (struct rss_process){.pid = pid, .statm_fd = fd, .listed = true};
 }
 
 static void drop(struct rss *r, size_t i)
@@ -219,11 +218,36 @@ static bool read_process(struct rss *r, struct rss_process *p)
     return true;
 }
 
-static bool looks_like_another(const struct rss *r, size_t i)
+/* Field 4 of /proc/PID/stat; the 2nd is in brackets and may hold anything. 0: unknown. */
+static pid_t parent_of(const struct rss *r, pid_t pid)
 {
-    for (size_t j = 0; j < r->count; j++)
-        if (j != i && r->process[j].mark == r->process[i].mark)
+    char path[64], text[1024], *s;
+
+    process_path(path, pid, "/stat");
+    if (read_at(r->proc_fd, path, text, sizeof(text)) <= 0)
+        return 0;
+    s = strrchr(text, ')');
+    return s != NULL && strlen(s) > 4 ? (pid_t)strtol(s + 4, NULL, 10) : 0;
+}
+
+/*
+ * Whether a young process has its parent's memory: between vfork and exec statm is the same for
+ * both. (After a fork it is not: the child has not mapped the parent's file pages yet.)
+ */
+static bool shares_its_parents_memory(struct rss *r, size_t i)
+{
+    struct rss_process *p = &r->process[i];
+
+    if (p->age >= RSS_YOUNG)
+        return false;
+    for (size_t j = 0; j < r->count; j++) {
+        if (j == i || r->process[j].mark != p->mark)
+            continue;
+        if (p->parent == 0)
+            p->parent = parent_of(r, p->pid);
+        if (r->process[j].pid == p->parent)
             return true;
+    }
     return false;
 }
 
@@ -234,13 +258,12 @@ static uint64_t sum_pages(struct rss *r)
     for (size_t i = r->count; i-- > 0;)
         if (!read_process(r, &r->process[i]))
             drop(r, i);
-    for (size_t i = 0; i < r->count; i++) {
-        struct rss_process *p = &r->process[i];
-
-        if (!p->fresh || !looks_like_another(r, i))
-            sum += p->pages;
-        p->fresh = false;
-    }
+    for (size_t i = 0; i < r->count; i++)
+        if (!shares_its_parents_memory(r, i))
+            sum += r->process[i].pages;
+    for (size_t i = 0; i < r->count; i++)
+        if (r->process[i].age < RSS_YOUNG)
+            r->process[i].age++;
     return sum;
 }
 

@@ -6,9 +6,8 @@
  * a descriptor that stays open. Every tenth tick also reads the CPU time that each process has used
  * so far: what it adds up to can only be too low, and shows time that nobody waited for.
  *
- * A page that two processes share counts in both. A process that is seen for the first time with
- * the very figures of another counts from the next tick on: between vfork and exec it is the same
- * memory. All memory is taken by rss_init().
+ * A page that two processes share counts in both, but a process between vfork and exec, which has
+ * its parent's memory, does not count. All memory is taken by rss_init().
  */
 #ifndef ABBA_RUN_RSS_H
 #define ABBA_RUN_RSS_H
@@ -23,12 +22,14 @@
 #define RSS_OPEN 160       /* of them with a descriptor that stays open */
 #define RSS_POINTS 16384   /* kept of a run; when full, pairs are merged into their higher one */
 #define RSS_WALK_EVERY 10  /* ticks */
+#define RSS_YOUNG 20       /* ticks: how long a process may be between vfork and exec */
 
 struct rss_process {
     pid_t pid;
     int statm_fd;       /* -1: opened for each reading */
     bool listed;        /* by the present listing */
-    bool fresh;         /* not read before */
+    uint8_t age;        /* readings, up to RSS_YOUNG */
+    pid_t parent;       /* 0: not asked for */
     uint64_t mark;      /* digest of what statm said */
     uint64_t pages;     /* resident, by the present tick */
     uint64_t cpu_ticks; /* user and system, of the process itself, when last read */

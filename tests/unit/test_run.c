@@ -1,0 +1,805 @@
+/*
+ * The run room against programs of known cost, in every way in which processes can be kept
+ * together: as root and as a normal user.
+ */
+#include "check.h"
+#include "rig.h"
+
+#include <fcntl.h>
+#include <grp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/pattern.h"
+
+static enum isolation wanted; /* of the present group */
+static bool users;
+static struct rig rig;
+
+static int set_up(void **state)
+{
+    (void)state;
+    rig_open(&rig, wanted, users, 3);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    rig_close(&rig);
+    return 0;
+}
+
+/* ---- start and end ---- */
+
+static void an_exit_status_is_told(void **state)
+{
+    const struct outcome *o = rig_run_one(&rig, "die", "exit", "3");
+
+    (void)state;
+    assert_int_equal(o->end, RUN_DONE);
+    assert_int_equal(o->roles[0].end, ROLE_EXITED);
+    assert_int_equal(o->roles[0].exit_code, 3);
+    assert_string_equal(o->roles[0].out.head, "before\n");
+    assert_string_equal(o->roles[0].err.head, "why\n");
+}
+
+static void a_deadly_signal_is_told(void **state)
+{
+    const struct outcome *o = rig_run_one(&rig, "die", "signal", "11");
+
+    (void)state;
+    assert_int_equal(o->end, RUN_DONE);
+    assert_int_equal(o->roles[0].end, ROLE_SIGNALED);
+    assert_int_equal(o->roles[0].signal, 11);
+    assert_string_equal(o->roles[0].out.head, "before\n");
+}
+
+static const char *script(const char *name, const char *text, mode_t mode)
+{
+    const char *path = arena_printf(&rig.arena, "/tmp/abba-test-%d-%s", (int)getpid(), name);
+    int fd;
+
+    unlink(path);
+    fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+    close(fd);
+    return path;
+}
+
+static void expect_no_start(const char *program, const char *why)
+{
+    const struct outcome *o = rig_run_one(&rig, program);
+
+    assert_int_equal(o->end, RUN_FAILED);
+    assert_int_equal(o->roles[0].end, ROLE_START_FAILED);
+    if (strstr(o->error, why) == NULL)
+        fail_msg("'%s' does not say '%s'", o->error, why);
+    assert_int_equal(o->wall_ns, 0);
+}
+
+static void a_program_that_cannot_start_says_why(void **state)
+{
+    const char *path;
+
+    (void)state;
+    expect_no_start("/nonexistent/program", "'/nonexistent/program' does not exist");
+    expect_no_start("/tmp", "'/tmp' is a folder");
+    path = script("plain", "#!/bin/true\n", 0644);
+    expect_no_start(path, "is not executable");
+    unlink(path);
+    path = script("bad-interpreter", "#! /no/such/interpreter -x\n", 0755);
+    expect_no_start(path, "needs the interpreter '/no/such/interpreter', which does not exist");
+    unlink(path);
+    path = script("nonsense", "just text\n", 0755);
+    expect_no_start(path, "is neither a program of this machine nor a script");
+    unlink(path);
+    assert_int_equal(rig_run_one(&rig, "/bin/true")->end, RUN_DONE); /* and the place still works */
+}
+
+static void a_missing_folder_is_told(void **state)
+{
+    struct run_role role = rig_role(&rig, "program", "/bin/true", NULL);
+    const struct outcome *o;
+
+    (void)state;
+    role.cwd = "/no/such/folder";
+    o = rig_run(&rig, &role, 1);
+    assert_int_equal(o->end, RUN_FAILED);
+    assert_non_null(strstr(o->error, "cannot enter the folder '/no/such/folder'"));
+}
+
+static void a_program_starts_as_from_a_shell(void **state)
+{
+    struct run_role role = rig_role(&rig, "program", "show", "one", "two words", "", NULL);
+    const struct outcome *o;
+    char here[4096];
+
+    (void)state;
+    o = rig_run(&rig, &role, 1);
+    assert_int_equal(o->end, RUN_DONE);
+    assert_true(rig_says(&o->roles[0], "\narg=one\narg=two words\narg=\n"));
+    assert_true(rig_says(&o->roles[0], "\nenv=PATH=/usr/bin:/bin\nenv=LC_ALL=C\nfolder="));
+    assert_non_null(getcwd(here, sizeof(here)));
+    assert_true(rig_says(&o->roles[0], arena_printf(&rig.arena, "\nfolder=%s\n", here)));
+    check_same(rig_number(&o->roles[0], "uid"), getuid());
+    check_same(rig_number(&o->roles[0], "blocked"), 0);
+    check_same(rig_number(&o->roles[0], "ignored"), 0);
+    check_same(rig_number(&o->roles[0], "descriptors"), 3);
+    assert_true(rig_says(&o->roles[0], "\ninput=\n"));
+    assert_true(rig_says(&o->roles[0], "\nown_proc=yes\n"));
+    role.cwd = "/usr";
+    o = rig_run(&rig, &role, 1);
+    assert_true(rig_says(&o->roles[0], "\nfolder=/usr\n"));
+}
+
+static void standard_input_comes_from_a_file(void **state)
+{
+    const char *path = script("input", "from a file", 0644);
+    struct run_role role = rig_role(&rig, "program", "show", NULL);
+    struct run_request request = {
+        .number = 1, .roles = &role, .role_count = 1, .timeout_ns = rig.timeout_ns};
+    const struct outcome *o;
+    struct err err;
+
+    (void)state;
+    request.stdin_fd = open(path, O_RDONLY | O_CLOEXEC);
+    assert_int_equal(run_execute(rig.host, &request, &o, &err), 0);
+    close(request.stdin_fd);
+    unlink(path);
+    assert_true(rig_says(&o->roles[0], "\ninput=from a file\n"));
+}
+
+static void arguments_of_any_length_arrive(void **state)
+{
+    const size_t size = 100000;
+    char *longest = arena_alloc(&rig.arena, size + 1);
+    struct run_role role;
+    const struct outcome *o;
+
+    (void)state;
+    memset(longest, 'a', size);
+    role = rig_role(&rig, "program", "/bin/echo", longest, longest, NULL);
+    o = rig_run(&rig, &role, 1);
+    assert_int_equal(o->end, RUN_DONE);
+    assert_int_equal(o->roles[0].out.total, 2 * size + 2);
+    role = rig_role(&rig, "program", "/bin/echo", "short", NULL);
+    o = rig_run(&rig, &role, 1);
+    assert_string_equal(o->roles[0].out.head, "short\n");
+    assert_true(o->roles[0].max_rss_bytes < 2u << 20); /* the long ones left no trace */
+}
+
+static void a_cpu_set_is_applied_and_read_back(void **state)
+{
+    struct run_role role = rig_role(&rig, "program", "show", NULL);
+    const struct outcome *o;
+
+    (void)state;
+    role.cpus = "0";
+    o = rig_run(&rig, &role, 1);
+    assert_int_equal(o->end, RUN_DONE);
+    assert_string_equal(o->roles[0].cpus, "0");
+    check_same(rig_number(&o->roles[0], "cpus"), 1);
+    role.cpus = "8000";
+    o = rig_run(&rig, &role, 1);
+    assert_int_equal(o->end, RUN_FAILED);
+    assert_non_null(strstr(o->error, "cannot bind to the CPUs"));
+}
+
+/* ---- what is left behind ---- */
+
+static void nothing_outlives_a_run(void **state)
+{
+    const struct outcome *o = rig_run_one(&rig, "escape");
+
+    (void)state;
+    assert_int_equal(o->end, RUN_DONE);
+    assert_int_equal(o->roles[0].end, ROLE_EXITED);
+    assert_string_equal(o->roles[0].out.head, "done\n");
+    assert_int_equal(o->roles[0].leftovers, 1);
+    assert_int_equal(rig_count_processes("escape"), 0);
+    o = rig_run_one(&rig, "escape", "fast");
+    assert_int_equal(o->end, RUN_DONE);
+    assert_int_equal(rig_count_processes("escape"), 0);
+}
+
+static void wall_time_ends_with_the_command_not_with_the_pipe(void **state)
+{
+    const struct outcome *o = rig_run_one(&rig, "escape", "30");
+    const struct role_outcome *r = &o->roles[0];
+
+    (void)state;
+    assert_int_equal(o->end, RUN_DONE);
+    assert_int_equal(o->wall_ns, r->end_ns - r->start_ns);
+    assert_true(o->wall_ns >= 30000000);
+    assert_int_equal(r->leftovers, 1); /* it lived, and held the pipe, until the grace was over */
+    /* The last sample is from the end of the grace: wall time did not wait for it. */
+    assert_true(r->rss_count > 0 && r->rss[r->rss_count - 1].at_ns > o->wall_ns);
+}
+
+static void a_time_out_ends_the_deaf(void **state)
+{
+    const struct outcome *o;
+
+    (void)state;
+    rig.timeout_ns = 200000000;
+    o = rig_run_one(&rig, "stubborn");
+    rig.timeout_ns = 20000000000u;
+    assert_int_equal(o->end, RUN_TIMEOUT);
+    assert_string_equal(o->error, "timed out after 0.2 s");
+    assert_int_equal(o->roles[0].end, ROLE_KILLED);
+    assert_string_equal(o->roles[0].out.head, "ready\n");
+    assert_int_equal(rig_count_processes("stubborn"), 0);
+}
+
+static volatile sig_atomic_t interrupted;
+static int wake_fd = -1;
+
+static void on_alarm(int sig)
+{
+    (void)sig;
+    interrupted = 1;
+    (void)!write(wake_fd, "x", 1);
+}
+
+static void an_interrupted_run_ends_at_once(void **state)
+{
+    struct rig mine;
+    const struct outcome *o;
+    const struct sigaction action = {.sa_handler = on_alarm};
+    struct err err;
+    int wake[2];
+
+    (void)state;
+    assert_int_equal(pipe2(wake, O_CLOEXEC | O_NONBLOCK), 0);
+    wake_fd = wake[1];
+    rig_open(&mine, wanted, users, 1);
+    run_host_close(mine.host);
+    mine.options.interrupted = &interrupted;
+    mine.options.wake_fd = wake[0];
+    assert_int_equal(run_host_open(&mine.host, &mine.options, &err), 0);
+    sigaction(SIGALRM, &action, NULL);
+    ualarm(100000, 0);
+    o = rig_run_one(&mine, "stubborn");
+    assert_int_equal(o->end, RUN_INTERRUPTED);
+    assert_int_equal(o->roles[0].end, ROLE_KILLED);
+    assert_int_equal(rig_count_processes("stubborn"), 0);
+    interrupted = 0;
+    rig_close(&mine);
+    close(wake[0]);
+    close(wake[1]);
+}
+
+static void closing_the_host_ends_everything(void **state)
+{
+    struct rig mine;
+
+    (void)state;
+    rig_open(&mine, wanted, users, 2);
+    rig_run_one(&mine, "/bin/true");
+    rig_close(&mine);
+    assert_int_equal(waitpid(-1, NULL, WNOHANG | __WALL), rig.host != NULL ? 0 : -1);
+}
+
+/* A child that runs `program` under a host of its own and is killed at some moment. */
+static void kill_abba_after(const char *program, const char *argument, int64_t ns)
+{
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        struct rig mine;
+        const struct outcome *o;
+        struct err err;
+        struct run_role role;
+
+        arena_init(&mine.arena);
+        mine.options = (struct run_options){
+            .isolation = wanted, .users = users, .max_roles = 1, .wake_fd = -1};
+        if (run_host_open(&mine.host, &mine.options, &err) < 0)
+            _exit(1);
+        role = rig_role(&mine, "program", program, argument, NULL);
+        for (;;) {
+            const struct run_request request = {
+                .number = 1, .roles = &role, .role_count = 1, .stdin_fd = -1};
+
+            if (run_execute(mine.host, &request, &o, &err) < 0)
+                _exit(1);
+        }
+    }
+    clock_sleep_until(clock_mono_ns() + ns);
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+}
+
+static int count_children(const char *program)
+{
+    return rig_count_processes(program);
+}
+
+static void killing_abba_leaves_no_process(void **state)
+{
+    const int keepers = rig_count_processes("4"); /* the name of a program executed by descriptor */
+    int64_t give_up;
+
+    (void)state;
+    for (int i = 0; i < 12; i++) {
+        kill_abba_after("escape", "fast", i * 1700000);
+        kill_abba_after("stubborn", NULL, i * 900000);
+    }
+    give_up = clock_mono_ns() + 10 * NSEC_PER_SEC;
+    while ((count_children("escape") > 0 || count_children("stubborn") > 0 ||
+            rig_count_processes("4") > keepers) &&
+           clock_mono_ns() < give_up)
+        clock_sleep_until(clock_mono_ns() + NSEC_PER_MSEC);
+    assert_int_equal(count_children("escape"), 0);
+    assert_int_equal(count_children("stubborn"), 0);
+    assert_int_equal(rig_count_processes("4"), keepers);
+}
+
+/* ---- true figures ---- */
+
+static void expect_peak(const struct role_outcome *o, double want_kib)
+{
+    const double slack_kib =
+        3 *
+        (2 * sysconf(_SC_NPROCESSORS_ONLN) > 32 ? 2 * (double)sysconf(_SC_NPROCESSORS_ONLN) : 32) *
+        (double)sysconf(_SC_PAGESIZE) / 1024;
+
+    check_near((double)o->peak_rss_bytes / 1024, want_kib, fmax(0.02 * want_kib, slack_kib));
+}
+
+static void check_peaks(void)
+{
+    static const char *const kib[] = {"102", "1024", "16384", "262144"};
+
+    for (size_t i = 0; i < 4; i++)
+        for (int hold = 0; hold < 2; hold++) {
+            const struct outcome *o = rig_run_one(&rig, "touch", kib[i], hold ? "20" : "0");
+
+            assert_int_equal(o->end, RUN_DONE);
+            expect_peak(&o->roles[0], rig_number(&o->roles[0], "peak_kib"));
+        }
+}
+
+static void peak_memory_is_true(void **state)
+{
+    (void)state;
+    check_peaks();
+}
+
+static void peak_memory_is_true_whatever_abba_holds(void **state)
+{
+    const size_t size = 200u << 20;
+    char *mine = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct rig *one = &rig;
+
+    (void)state;
+    assert_ptr_not_equal(mine, MAP_FAILED);
+    memset(mine, 1, size);
+    rig_close(one); /* a zygote that is born while abba is large */
+    rig_open(one, wanted, users, 3);
+    check_peaks();
+    munmap(mine, size);
+}
+
+static void peaks_of_a_tree_add_up(void **state)
+{
+    const struct outcome *o = rig_run_one(&rig, "tree", "peaks", "65536", "20");
+    const bool walks = run_host_isolation(rig.host) == ISOLATION_SUBREAPER;
+
+    (void)state;
+    if (walks) /* without a private /proc a tree is looked for every 50 ms */
+        o = rig_run_one(&rig, "tree", "peaks", "65536", "120");
+    assert_int_equal(o->end, RUN_DONE);
+    check_relative((double)o->roles[0].peak_rss_bytes / 1024, rig_number(&o->roles[0], "peak_kib"),
+                   0.02);
+}
+
+static void a_vfork_does_not_double_the_peak(void **state)
+{
+    const struct outcome *o = rig_run_one(&rig, "tree", "vfork", "131072", "60");
+
+    (void)state;
+    assert_int_equal(o->end, RUN_DONE);
+    check_relative((double)o->roles[0].peak_rss_bytes / 1024, rig_number(&o->roles[0], "peak_kib"),
+                   0.03);
+}
+
+static double cpu_s(const struct role_outcome *o)
+{
+    return o->cpu.user_s + o->cpu.system_s;
+}
+
+static void cpu_time_is_true(void **state)
+{
+    const struct outcome *o = rig_run_one(&rig, "spin", "200");
+
+    (void)state;
+    check_relative(cpu_s(&o->roles[0]), rig_number(&o->roles[0], "cpu_ns") / 1e9, 0.03);
+    assert_false(o->roles[0].cpu.differ);
+}
+
+static void cpu_time_of_processes_that_nobody_waited_for_counts(void **state)
+{
+    const struct outcome *o = rig_run_one(&rig, "tree", "unwaited", "100");
+
+    (void)state;
+    assert_int_equal(o->end, RUN_DONE);
+    check_relative(cpu_s(&o->roles[0]), 0.3, 0.03);
+    assert_int_equal(o->roles[0].processes, 3);
+    assert_int_equal(o->roles[0].leftovers, 0);
+    assert_false(o->roles[0].cpu.differ);
+}
+
+static void cpu_time_that_waiting_misses_is_flagged(void **state)
+{
+    const struct outcome *o = rig_run_one(&rig, "tree", "ignored", "400");
+
+    (void)state;
+    assert_true(o->roles[0].cpu.differ);
+    if (o->roles[0].cpu.cgroup_s.status == VALUE_OK)
+        check_relative(o->roles[0].cpu.cgroup_s.number, 0.4, 0.05);
+}
+
+static void a_tree_of_many_processes_is_followed(void **state)
+{
+    const struct outcome *o = rig_run_one(&rig, "tree", "wide", "300", "150");
+
+    (void)state;
+    assert_int_equal(o->end, RUN_DONE);
+    assert_true(o->roles[0].sampled_rss_bytes > 300u * 64 * 1024);
+    assert_true(o->roles[0].samples > 5);
+}
+
+/* ---- output ---- */
+
+static void all_output_is_kept_up_to_two_mib(void **state)
+{
+    const struct outcome *o = rig_run_one(&rig, "flood", "2097088");
+    const struct capture *c = &o->roles[0].out;
+
+    (void)state;
+    assert_int_equal(c->total, 2097093);
+    assert_int_equal(c->cut, 0);
+    assert_int_equal(c->head_len, CAPTURE_HEAD_BYTES);
+    assert_int_equal(c->tail_len, 2097093 - CAPTURE_HEAD_BYTES);
+    assert_memory_equal(c->head, "0 .", 3);
+    assert_memory_equal(c->tail, "16384 .", 7); /* the very next line */
+    assert_memory_equal(c->tail + c->tail_len - 5, "last\n", 5);
+}
+
+static void the_middle_of_much_output_is_cut(void **state)
+{
+    const uint64_t total = 50000000u / 64 * 64 + 5;
+    const struct outcome *o =
+        rig_run_one(&rig, "flood", arena_printf(&rig.arena, "%d", 50000000 / 64 * 64));
+    const struct capture *c = &o->roles[0].out;
+
+    (void)state;
+    assert_int_equal(o->end, RUN_DONE);
+    assert_int_equal(c->total, total);
+    assert_int_equal(c->cut, total - 2 * (1u << 20));
+    assert_memory_equal(c->tail + c->tail_len - 5, "last\n", 5);
+    /* In order: the tail's lines count up. */
+    assert_int_equal(strtoul(memchr(c->tail, '\n', c->tail_len) + 1, NULL, 10) + 1,
+                     strtoul((char *)memchr(c->tail, '\n', c->tail_len) + 65, NULL, 10));
+}
+
+static void a_gibibyte_and_a_line_without_end_pass(void **state)
+{
+    const struct outcome *o;
+
+    (void)state;
+    o = rig_run_one(&rig, "flood", "1073741824", "binary", "stderr");
+    assert_int_equal(o->end, RUN_DONE);
+    assert_int_equal(o->roles[0].err.total, 1073741824);
+    o = rig_run_one(&rig, "flood", "100000000", "line");
+    assert_int_equal(o->roles[0].out.total, 100000000);
+    assert_int_equal(o->roles[0].out.tail[CAPTURE_TAIL_BYTES - 1], 'x');
+}
+
+/* ---- several roles ---- */
+
+static struct run_role server(const char *what, const char *ms, const char *status)
+{
+    struct run_role role = rig_role(&rig, "server", "serve", what, ms, status, NULL);
+
+    role.stop_signal = SIGTERM;
+    return role;
+}
+
+static struct run_role client(void)
+{
+    struct run_role role = rig_role(&rig, "client", "spin", "20", NULL);
+
+    role.after = 1;
+    return role;
+}
+
+static void a_server_is_waited_for_and_stopped(void **state)
+{
+    struct err err;
+    struct pattern *ready = pattern_new("^ready$", &err);
+    struct run_role roles[2] = {server("says", "60", NULL), client()};
+    const struct outcome *o;
+
+    (void)state;
+    assert_non_null(ready);
+    for (int i = 0; i < 2; i++) {
+        roles[0] = server(i == 0 ? "says" : "whispers", "60", NULL);
+        roles[0].ready = i == 0 ? RUN_READY_STDOUT : RUN_READY_STDERR;
+        roles[0].ready_pattern = ready;
+        o = rig_run(&rig, roles, 2);
+        assert_int_equal(o->end, RUN_DONE);
+        assert_true(o->roles[0].ready);
+        assert_int_equal(o->roles[0].end, ROLE_STOPPED);
+        assert_true(rig_says(&o->roles[0], "stopped\n"));
+        assert_int_equal(o->roles[1].end, ROLE_EXITED);
+        assert_true(o->roles[1].start_ns >= o->roles[0].start_ns + 60000000);
+        assert_int_equal(o->wall_ns, o->roles[1].end_ns - o->roles[1].start_ns);
+        assert_int_equal(o->roles[0].leftovers, 0);
+    }
+    pattern_free(ready);
+}
+
+/* A port that was free a moment ago. */
+static uint16_t free_port(int type, int family);
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+static uint16_t free_port(int type, int family)
+{
+    struct sockaddr_in6 six = {.sin6_family = AF_INET6};
+    struct sockaddr_in four = {.sin_family = AF_INET};
+    struct sockaddr_storage got;
+    socklen_t len = sizeof(got);
+    int fd = socket(family, type | SOCK_CLOEXEC, 0);
+    int rc = family == AF_INET6 ? bind(fd, (struct sockaddr *)&six, sizeof(six))
+                                : bind(fd, (struct sockaddr *)&four, sizeof(four));
+
+    if (fd < 0 || rc < 0)
+        return 0;
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&got, &len), 0);
+    close(fd);
+    return ntohs(family == AF_INET6 ? ((struct sockaddr_in6 *)&got)->sin6_port
+                                    : ((struct sockaddr_in *)&got)->sin_port);
+}
+
+static void an_open_port_shows_that_a_server_is_ready(void **state)
+{
+    struct run_role roles[2] = {server("says", "0", NULL), client()};
+    const uint16_t tcp = free_port(SOCK_STREAM, AF_INET), udp = free_port(SOCK_DGRAM, AF_INET6);
+    const struct outcome *o;
+
+    (void)state;
+    roles[0] = server(arena_printf(&rig.arena, "tcp:%d", tcp), "40", NULL);
+    roles[0].ready = RUN_READY_TCP;
+    roles[0].ready_port = tcp;
+    o = rig_run(&rig, roles, 2);
+    assert_int_equal(o->end, RUN_DONE);
+    assert_true(o->roles[1].start_ns >= o->roles[0].start_ns + 40000000);
+    if (udp == 0)
+        return; /* no IPv6 here */
+    roles[0] = server(arena_printf(&rig.arena, "udp6:%d", udp), "40", NULL);
+    roles[0].ready = RUN_READY_UDP;
+    roles[0].ready_port = udp;
+    o = rig_run(&rig, roles, 2);
+    assert_int_equal(o->end, RUN_DONE);
+    assert_true(o->roles[1].start_ns >= o->roles[0].start_ns + 40000000);
+}
+
+static void a_server_that_never_is_ready_fails_the_run(void **state)
+{
+    struct err err;
+    struct pattern *never = pattern_new("^never$", &err);
+    struct run_role roles[2] = {server("says", "0", NULL), client()};
+    const struct outcome *o;
+
+    (void)state;
+    roles[0].ready = RUN_READY_STDOUT;
+    roles[0].ready_pattern = never;
+    roles[0].ready_timeout_ns = 100000000;
+    o = rig_run(&rig, roles, 2);
+    assert_int_equal(o->end, RUN_NOT_READY);
+    assert_string_equal(o->error, "role 'server' was not ready within 0.1 s");
+    assert_int_equal(o->roles[1].end, ROLE_NOT_STARTED);
+    assert_int_equal(o->roles[0].end, ROLE_KILLED);
+
+    roles[0] = server("exits", "10", "4");
+    roles[0].ready = RUN_READY_STDOUT;
+    roles[0].ready_pattern = never;
+    o = rig_run(&rig, roles, 2);
+    assert_int_equal(o->end, RUN_NOT_READY);
+    assert_string_equal(o->error, "role 'server' exited with status 4 before it was ready");
+    assert_int_equal(o->roles[1].end, ROLE_NOT_STARTED);
+    pattern_free(never);
+}
+
+static void a_role_that_fails_ends_the_others(void **state)
+{
+    struct run_role roles[2] = {server("says", "0", NULL),
+                                rig_role(&rig, "client", "die", "exit", "5", NULL)};
+    const struct outcome *o;
+
+    (void)state;
+    roles[0].stop_signal = 0; /* would wait for ever */
+    o = rig_run(&rig, roles, 2);
+    assert_int_equal(o->end, RUN_FAILED);
+    assert_string_equal(o->error, "role 'client' exited with status 5 while others were running");
+    assert_int_equal(o->roles[0].end, ROLE_KILLED);
+    assert_int_equal(o->roles[1].exit_code, 5);
+
+    roles[0] = server("kills", "0", NULL); /* a server that dies takes the run with it */
+    roles[1] = rig_role(&rig, "client", "stubborn", NULL);
+    o = rig_run(&rig, roles, 2);
+    assert_int_equal(o->end, RUN_FAILED);
+    assert_non_null(strstr(o->error, "role 'server' was ended by signal 11"));
+    assert_int_equal(o->roles[1].end, ROLE_KILLED);
+}
+
+static void a_server_deaf_to_its_stop_signal_is_killed_and_told(void **state)
+{
+    struct run_role roles[2] = {rig_role(&rig, "server", "stubborn", NULL), client()};
+    const struct outcome *o;
+
+    (void)state;
+    roles[0].stop_signal = SIGTERM;
+    roles[1].after = 0;
+    o = rig_run(&rig, roles, 2);
+    assert_int_equal(o->end, RUN_FAILED);
+    assert_string_equal(o->error,
+                        "role 'server' did not end within 200 ms of signal 15 (Terminated)");
+    assert_int_equal(o->roles[0].end, ROLE_KILLED);
+    assert_int_equal(rig_count_processes("stubborn"), 0);
+}
+
+static void roles_are_apart(void **state)
+{
+    struct run_role roles[3] = {rig_role(&rig, "a", "touch", "20480", "40", NULL),
+                                rig_role(&rig, "b", "touch", "40960", "40", NULL),
+                                rig_role(&rig, "c", "spin", "50", NULL)};
+    const struct outcome *o = rig_run(&rig, roles, 3);
+
+    (void)state;
+    assert_int_equal(o->end, RUN_DONE);
+    for (int i = 0; i < 2; i++)
+        expect_peak(&o->roles[i], rig_number(&o->roles[i], "peak_kib"));
+    check_relative(cpu_s(&o->roles[2]), 0.05, 0.05);
+}
+
+static void memory_stays_the_same_over_many_runs(void **state)
+{
+    long before, after;
+    char text[64];
+    FILE *f;
+
+    (void)state;
+    for (int i = 0; i < 20; i++)
+        rig_run_one(&rig, "/bin/true");
+    f = fopen("/proc/self/statm", "r");
+    assert_non_null(fgets(text, sizeof(text), f));
+    fclose(f);
+    before = strtol(strchr(text, ' '), NULL, 10);
+    {
+        struct run_role role = rig_role(&rig, "program", "/bin/true", NULL);
+
+        for (int i = 0; i < 300; i++)
+            assert_int_equal(rig_run(&rig, &role, 1)->end, RUN_DONE);
+    }
+    f = fopen("/proc/self/statm", "r");
+    assert_non_null(fgets(text, sizeof(text), f));
+    fclose(f);
+    after = strtol(strchr(text, ' '), NULL, 10);
+    assert_true(after - before <= 16); /* pages */
+}
+
+static int run_group(const char *name, enum isolation isolation, bool with_users)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_exit_status_is_told),
+        cmocka_unit_test(a_deadly_signal_is_told),
+        cmocka_unit_test(a_program_that_cannot_start_says_why),
+        cmocka_unit_test(a_missing_folder_is_told),
+        cmocka_unit_test(a_program_starts_as_from_a_shell),
+        cmocka_unit_test(standard_input_comes_from_a_file),
+        cmocka_unit_test(arguments_of_any_length_arrive),
+        cmocka_unit_test(a_cpu_set_is_applied_and_read_back),
+        cmocka_unit_test(nothing_outlives_a_run),
+        cmocka_unit_test(wall_time_ends_with_the_command_not_with_the_pipe),
+        cmocka_unit_test(a_time_out_ends_the_deaf),
+        cmocka_unit_test(an_interrupted_run_ends_at_once),
+        cmocka_unit_test(closing_the_host_ends_everything),
+        cmocka_unit_test(killing_abba_leaves_no_process),
+        cmocka_unit_test(peak_memory_is_true),
+        cmocka_unit_test(peak_memory_is_true_whatever_abba_holds),
+        cmocka_unit_test(peaks_of_a_tree_add_up),
+        cmocka_unit_test(a_vfork_does_not_double_the_peak),
+        cmocka_unit_test(cpu_time_is_true),
+        cmocka_unit_test(cpu_time_of_processes_that_nobody_waited_for_counts),
+        cmocka_unit_test(cpu_time_that_waiting_misses_is_flagged),
+        cmocka_unit_test(a_tree_of_many_processes_is_followed),
+        cmocka_unit_test(all_output_is_kept_up_to_two_mib),
+        cmocka_unit_test(the_middle_of_much_output_is_cut),
+        cmocka_unit_test(a_gibibyte_and_a_line_without_end_pass),
+        cmocka_unit_test(a_server_is_waited_for_and_stopped),
+        cmocka_unit_test(an_open_port_shows_that_a_server_is_ready),
+        cmocka_unit_test(a_server_that_never_is_ready_fails_the_run),
+        cmocka_unit_test(a_role_that_fails_ends_the_others),
+        cmocka_unit_test(a_server_deaf_to_its_stop_signal_is_killed_and_told),
+        cmocka_unit_test(roles_are_apart),
+        cmocka_unit_test(memory_stays_the_same_over_many_runs),
+    };
+
+    wanted = isolation;
+    users = with_users;
+    fflush(stdout);
+    return cmocka_run_group_tests_name(name, tests, set_up, tear_down);
+}
+
+/* Whether this machine grants it; a group that cannot run says so. */
+static bool can(enum isolation isolation, bool with_users)
+{
+    const struct run_options options = {
+        .isolation = isolation, .users = with_users, .max_roles = 1, .wake_fd = -1};
+    struct run_host *host;
+    struct err err;
+
+    if (run_host_open(&host, &options, &err) < 0) {
+        printf("# left out: %s\n", err.msg);
+        return false;
+    }
+    run_host_close(host);
+    return true;
+}
+
+static int run_groups(void)
+{
+    int failed = 0;
+
+    if (can(ISOLATION_PID_NAMESPACE, true))
+        failed += run_group("run, pid namespace", ISOLATION_PID_NAMESPACE, true);
+    failed += run_group("run, subreaper", ISOLATION_SUBREAPER, false);
+    return failed;
+}
+
+/* The same as a normal user, where the programs can be reached as one. */
+static int run_groups_as_nobody(void)
+{
+    const char *build = getenv("ABBA_BUILD");
+    const char *probe = build != NULL ? build : "build";
+    int status;
+    pid_t pid;
+
+    fflush(stdout);
+    pid = fork();
+    if (pid == 0) {
+        char path[4200];
+
+        snprintf(path, sizeof(path), "%s/cost/touch", probe);
+        if (setgroups(0, NULL) < 0 || setgid(65534) < 0 || setuid(65534) < 0 ||
+            access(path, X_OK) < 0) {
+            printf("# left out: the programs cannot be reached by a normal user\n");
+            exit(0);
+        }
+        exit(run_groups());
+    }
+    return waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+
+int main(void)
+{
+    int failed = run_groups();
+
+    if (geteuid() == 0)
+        failed += run_groups_as_nobody();
+    return failed;
+}
