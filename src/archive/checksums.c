@@ -7,7 +7,8 @@
 
 #define DIGITS (DIGEST_HEX - 1)
 
-static void add(struct checksums *c, const char *path, size_t len, const char *sha256)
+static void add(struct checksums *c, const char *path, size_t len, const char *sha256,
+                uint64_t bytes)
 {
     if (c->count == c->room) {
         c->room = c->room ? 2 * c->room : 64;
@@ -17,12 +18,13 @@ static void add(struct checksums *c, const char *path, size_t len, const char *s
     item->path = xstrndup(path, len);
     memcpy(item->sha256, sha256, DIGITS);
     item->sha256[DIGITS] = '\0';
+    item->bytes = bytes;
 }
 
-void checksums_add(struct checksums *c, const char *path, const char *sha256)
+void checksums_add(struct checksums *c, const char *path, const char *sha256, uint64_t bytes)
 {
     ABBA_ASSERT(strlen(sha256) == DIGITS);
-    add(c, path, strlen(path), sha256);
+    add(c, path, strlen(path), sha256, bytes);
 }
 
 void checksums_truncate(struct checksums *c, size_t count)
@@ -92,7 +94,7 @@ int checksums_parse(struct checksums *c, const char *text, size_t len, const cha
         if (!newline)
             return err_set(err, ERR_ARCHIVE, "'%s' line %zu: not a checksum and a path", name,
                            number);
-        add(c, line + DIGITS + 2, (size_t)(newline - line) - DIGITS - 2, line);
+        add(c, line + DIGITS + 2, (size_t)(newline - line) - DIGITS - 2, line, 0);
         if (c->count > 1 && by_path(&c->items[c->count - 2], &c->items[c->count - 1]) >= 0)
             return err_set(err, ERR_ARCHIVE, "'%s' line %zu: out of order, or twice", name, number);
         line = newline + 1;

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/buf.h"
 #include "base/digest.h"
@@ -20,6 +21,7 @@
 struct checksum {
     char *path; /* owned */
     char sha256[DIGEST_HEX];
+    uint64_t bytes; /* size of the file; 0 where it is not known */
 };
 
 struct checksums {
@@ -28,7 +30,7 @@ struct checksums {
 };
 
 /* Adds a copy. */
-void checksums_add(struct checksums *c, const char *path, const char *sha256);
+void checksums_add(struct checksums *c, const char *path, const char *sha256, uint64_t bytes);
 
 /* Forgets what was added after the first `count`. */
 void checksums_truncate(struct checksums *c, size_t count);

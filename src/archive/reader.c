@@ -213,10 +213,9 @@ static int read_samples(struct archive_store *s, struct err *err)
 
     if (fd < 0)
         return -1;
-    int rc = size <= SAMPLES_MAX_BYTES
-                 ? read_lines(s, fd, &text, file, err)
-                 : err_set(err, ERR_ARCHIVE, "'%s' is larger than %llu bytes", file,
-                           (unsigned long long)SAMPLES_MAX_BYTES);
+    int rc = size <= SAMPLES_MAX_BYTES ? read_lines(s, fd, &text, file, err)
+                                       : err_set(err, ERR_ARCHIVE, "'%s' is larger than %llu bytes",
+                                                 file, (unsigned long long)SAMPLES_MAX_BYTES);
     close(fd);
     buf_release(&text);
     return rc;

@@ -11,8 +11,9 @@
 
 /*
  * 0: whole. -1 with ERR_ARCHIVE naming the first difference, or ERR_UNFINISHED
- * ("unfinished: 37 of 120 runs"). `digest` (64 hex digits, or NULL) is what SHA256SUMS must hash
- * to.
+ * ("unfinished: 37 of 120 runs") for an archive without SHA256SUMS that is sound as far as it goes.
+ * `digest` (64 hex digits, or NULL) is what SHA256SUMS must hash to. The plan's hash was made again
+ * by archive_open.
  */
 int archive_verify(const struct archive *a, const char *digest, struct err *err);
 

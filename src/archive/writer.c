@@ -81,7 +81,7 @@ static int put_file(struct archive_writer *w, const char *name, const char *text
     if (folder_replace(&w->folder, name, text, len, err) < 0)
         return -1;
     digest_sha256(text, len, hex);
-    checksums_add(&w->sums, name, hex);
+    checksums_add(&w->sums, name, hex, len);
     return 0;
 }
 
@@ -172,7 +172,7 @@ static int put_raw(struct archive_writer *w, const struct sample *s, struct samp
     if (folder_write(&w->folder, f->path, parts, 2, err) < 0)
         return -1;
     role->file_count++;
-    checksums_add(&w->sums, f->path, f->sha256);
+    checksums_add(&w->sums, f->path, f->sha256, f->bytes);
     return 0;
 }
 
@@ -302,7 +302,7 @@ int archive_writer_finish(struct archive_writer *w, const char *report, size_t r
     w->closed = true;
     digest_finish(&w->samples_digest, hex);
     w->samples_digest.context = NULL;
-    checksums_add(&w->sums, ARCHIVE_SAMPLES, hex);
+    checksums_add(&w->sums, ARCHIVE_SAMPLES, hex, w->samples_bytes);
     if (put_file(w, ARCHIVE_REPORT, report, report_len, err) < 0)
         return -1;
     return put_checksums(w, digest, err);

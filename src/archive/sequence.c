@@ -1,0 +1,137 @@
+#include "archive/sequence.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "archive/names.h"
+#include "model/order.h"
+
+/* Where a run stands: step `n` (0..) of a stage of a profile. */
+struct place {
+    size_t profile;
+    enum sample_stage stage;
+    uint64_t n;
+    uint32_t attempt;
+};
+
+__attribute__((format(printf, 4, 5))) static int fault(const struct archive *a, size_t i,
+                                                       struct err *err, const char *fmt, ...)
+{
+    char what[400];
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(what, sizeof what, fmt, ap);
+    va_end(ap);
+    return err_set(err, ERR_ARCHIVE, "'%s/" ARCHIVE_SAMPLES "' line %zu: %s", a->folder, i + 1,
+                   what);
+}
+
+/* The first step of a profile that is not empty. */
+static enum sample_stage first_stage(const struct plan *plan, size_t profile)
+{
+    return order_count(plan, profile, STAGE_WARMUP) > 0 ? STAGE_WARMUP : STAGE_MAIN;
+}
+
+/* Warm-ups have no pair number: they are counted on from the sample before. */
+static uint64_t warmup_step(const struct archive *a, size_t i, const struct place *before)
+{
+    const struct sample *s = &a->samples[i];
+
+    if (i == 0 || before->stage != STAGE_WARMUP ||
+        strcmp(a->samples[i - 1].profile, s->profile) != 0)
+        return s->slot - 1;
+    if (s->attempt > before->attempt) /* the block begins again */
+        return before->n - before->n % a->plan->variant_count + s->slot - 1;
+    return before->n + 1;
+}
+
+static int find_place(const struct archive *a, size_t i, const struct place *before,
+                      struct place *out, struct err *err)
+{
+    const struct plan *plan = a->plan;
+    const struct sample *s = &a->samples[i];
+    const struct profile *profile = plan_find_profile(plan, s->profile);
+
+    if (!profile)
+        return fault(a, i, err, "profile '%s' is not in the plan", s->profile);
+    *out = (struct place){
+        .profile = (size_t)(profile - plan->profiles), .stage = s->stage, .attempt = s->attempt};
+    if (s->slot > plan->variant_count)
+        return fault(a, i, err, "slot %u of %zu", s->slot, plan->variant_count);
+    if (s->stage == STAGE_WARMUP) {
+        out->n = warmup_step(a, i, before);
+    } else {
+        uint64_t first =
+            s->stage == STAGE_CONFIRM ? (uint64_t)plan_pairs(plan, profile) + 1 : UINT64_C(1);
+
+        if (s->pair < first)
+            return fault(a, i, err, "pair %llu is none of stage '%s'", (unsigned long long)s->pair,
+                         sample_stage_name(s->stage));
+        out->n = (s->pair - first) * plan->variant_count + s->slot - 1;
+    }
+    if (out->n >= order_count(plan, out->profile, out->stage))
+        return fault(a, i, err, "one run more than the plan has for '%s' in stage '%s'", s->profile,
+                     sample_stage_name(s->stage));
+    return 0;
+}
+
+static bool starts_profile(const struct plan *plan, const struct place *p)
+{
+    return p->n == 0 && p->attempt == 1 && p->stage == first_stage(plan, p->profile);
+}
+
+static bool follows(const struct plan *plan, const struct place *a, const struct place *b)
+{
+    uint64_t k = plan->variant_count;
+    bool whole = a->n + 1 == order_count(plan, a->profile, a->stage);
+
+    if (b->profile == a->profile && b->stage == a->stage) {
+        if (b->n / k == a->n / k && b->attempt != a->attempt)
+            return b->n % k == 0 && b->attempt == a->attempt + 1;
+        return b->n == a->n + 1 && (b->n % k != 0 || b->attempt == 1);
+    }
+    if (!whole || b->n != 0 || b->attempt != 1)
+        return false;
+    if (b->profile == a->profile)
+        return (int)b->stage == (int)a->stage + 1;
+    return b->profile > a->profile && a->stage != STAGE_WARMUP && starts_profile(plan, b);
+}
+
+/* The variant in the slot is the one that the plan's order puts there. */
+static int check_variant(const struct archive *a, size_t i, const struct place *at, struct err *err)
+{
+    const struct sample *s = &a->samples[i];
+    struct order_step step = order_step(a->plan, at->profile, at->stage, at->n);
+    const char *planned = a->plan->variants[step.variant].name;
+
+    if (strcmp(s->variant, planned) == 0 && s->slot == step.slot)
+        return 0;
+    return fault(a, i, err, "slot %u of pair %llu is '%s'; the plan's order has '%s' in slot %u",
+                 s->slot, (unsigned long long)s->pair, s->variant, planned, step.slot);
+}
+
+int sequence_check(const struct archive *a, struct err *err)
+{
+    struct place before = {0}, at;
+
+    for (size_t i = 0; i < a->sample_count; i++, before = at) {
+        const struct sample *s = &a->samples[i];
+
+        if (s->run != i + 1)
+            return fault(a, i, err, "run %llu stands where run %zu should",
+                         (unsigned long long)s->run, i + 1);
+        if (find_place(a, i, &before, &at, err) < 0)
+            return -1;
+        if (i == 0 ? !starts_profile(a->plan, &at) : !follows(a->plan, &before, &at))
+            return fault(a, i, err,
+                         "slot %u of pair %llu of '%s' (stage '%s', attempt %u) does "
+                         "not follow from the run before",
+                         s->slot, (unsigned long long)s->pair, s->profile,
+                         sample_stage_name(s->stage), s->attempt);
+        if (check_variant(a, i, &at, err) < 0)
+            return -1;
+    }
+    return 0;
+}
