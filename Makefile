@@ -310,7 +310,7 @@ share   := $(DESTDIR)$(PREFIX)/share/abba
 install: all ## the program, its data and its manual below DESTDIR and PREFIX
 	$(INSTALL) -d $(DESTDIR)$(PREFIX)/bin $(share)
 	$(INSTALL) -m 755 $(ABBA) $(DESTDIR)$(PREFIX)/bin/abba
-	@for f in $(wildcard runners/*/*.json profiles/*/*.json thresholds/*.json archive/schema/*); do \
+	@for f in $(wildcard runners/*/*.json runners/*/variants/*.json profiles/*/*.json thresholds/*.json archive/schema/*); do \
 	    to=$(share)/$${f#archive/}; $(INSTALL) -d $${to%/*} && $(INSTALL) -m 644 $$f $$to || exit 1; done
 	@for f in $(RUNNER_PROGRAMS:$(BUILD)/%=%); do \
 	    to=$(DESTDIR)$(PREFIX)/libexec/abba/$$f; \
