@@ -20,9 +20,34 @@ static double two_to(int k)
     return d;
 }
 
+/* Taylor's series to the 14th power; for |r| <= 0.35 the next term is below 1e-19. */
+static double exp_near_zero(double r)
+{
+    static const double inverse_factorial[] = {1.0 / 87178291200,
+                                               1.0 / 6227020800,
+                                               1.0 / 479001600,
+                                               1.0 / 39916800,
+                                               1.0 / 3628800,
+                                               1.0 / 362880,
+                                               1.0 / 40320,
+                                               1.0 / 5040,
+                                               1.0 / 720,
+                                               1.0 / 120,
+                                               1.0 / 24,
+                                               1.0 / 6,
+                                               1.0 / 2,
+                                               1.0,
+                                               1.0};
+    double sum = 0.0;
+
+    for (size_t i = 0; i < sizeof(inverse_factorial) / sizeof(inverse_factorial[0]); i++)
+        sum = sum * r + inverse_factorial[i];
+    return sum;
+}
+
 double elementary_exp(double x)
 {
-    double r, sum = 1.0;
+    double r;
     int k;
 
     if (x > 709.79)
@@ -31,10 +56,8 @@ double elementary_exp(double x)
         return 0.0;
     k = (int)(x / (LN2_HI + LN2_LO) + (x < 0 ? -0.5 : 0.5));
     r = (x - k * LN2_HI) - k * LN2_LO;
-    for (int i = 14; i >= 1; i--) /* |r| <= 0.35: the next term is below 1e-19 */
-        sum = 1.0 + sum * r / i;
     /* Two steps, so that neither factor leaves the range of normal numbers. */
-    return sum * two_to(k / 2) * two_to(k - k / 2);
+    return exp_near_zero(r) * two_to(k / 2) * two_to(k - k / 2);
 }
 
 /* x = f * 2^k with f in [sqrt(1/2), sqrt(2)); x is positive and finite. */
@@ -61,6 +84,9 @@ static double split(double x, int *k)
 
 double elementary_log(double x)
 {
+    /* ln f = 2 atanh(s) = 2 s + 2 s^3 / 3 + ... + 2 s^25 / 25, with s^2 <= 0.0295 */
+    static const double two_over[] = {2.0 / 25, 2.0 / 23, 2.0 / 21, 2.0 / 19, 2.0 / 17, 2.0 / 15,
+                                      2.0 / 13, 2.0 / 11, 2.0 / 9,  2.0 / 7,  2.0 / 5,  2.0 / 3};
     double f, g, s, s2, sum = 0.0;
     int k;
 
@@ -72,9 +98,8 @@ double elementary_log(double x)
     g = f - 1.0; /* exact */
     s = g / (2.0 + g);
     s2 = s * s;
-    /* ln f = 2 atanh(s) = 2 s + 2 s^3 / 3 + ..., with s^2 <= 0.0295 */
-    for (int i = 25; i >= 3; i -= 2)
-        sum = sum * s2 + 2.0 / i;
+    for (size_t i = 0; i < sizeof(two_over) / sizeof(two_over[0]); i++)
+        sum = sum * s2 + two_over[i];
     /* 2 s = g - s g: the large part g is exact. */
     return k * LN2_HI + (g - (s * (g - s2 * sum) - k * LN2_LO));
 }

@@ -21,9 +21,23 @@ static int compare_doubles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+static void insertion_sort(double *values, size_t n)
+{
+    for (size_t i = 1; i < n; i++) {
+        double v = values[i];
+        size_t j = i;
+
+        for (; j > 0 && values[j - 1] > v; j--)
+            values[j] = values[j - 1];
+        values[j] = v;
+    }
+}
+
 void sort_ascending(double *values, size_t n)
 {
-    if (n > 1)
+    if (n <= 32)
+        insertion_sort(values, n);
+    else
         qsort(values, n, sizeof(*values), compare_doubles);
 }
 
@@ -278,16 +292,17 @@ void signed_rank_test(const double *values, size_t n, struct signed_rank *out)
 static void rank_sum_exact(const size_t *ranks, size_t nx, size_t n, size_t w, double *less,
                            double *greater)
 {
-    size_t width = n * (n + 1) + 1;
+    size_t width = n * (n + 1) + 1, reached = 0;
     double *table = xcalloc((nx + 1) * width, sizeof(*table));
 
     table[0] = 1.0;
     for (size_t g = 0; g < n; g++) {
-        for (size_t i = nx; i >= 1; i--) {
+        reached += ranks[g];
+        for (size_t i = g < nx ? g + 1 : nx; i >= 1; i--) {
             double *to = table + i * width;
             const double *from = to - width;
 
-            for (size_t s = ranks[g]; s < width; s++)
+            for (size_t s = ranks[g]; s <= reached; s++)
                 to[s] += from[s - ranks[g]];
         }
     }

@@ -13,7 +13,8 @@ struct matrix {
     double (*cell)(double x, double y);
     const double *x, *y;
     size_t nx, ny;
-    bool triangle; /* only j >= i counts; x and y are the same values */
+    bool triangle;      /* only j >= i counts; x and y are the same values */
+    double sorted[FEW]; /* all cells, ascending, where there are so few */
 };
 
 /* --- the order of doubles as integers --- */
@@ -65,7 +66,7 @@ static uint64_t count_up_to(const struct matrix *m, double v)
     return count;
 }
 
-/* The cells in (lo, hi], at most FEW of them; lo may be nan when no cell lies below. */
+/* The cells in (lo, hi], at most FEW of them; a nan for lo bounds nothing. */
 static size_t gather(const struct matrix *m, double lo, double hi, double *cells)
 {
     size_t n = 0, jhi = m->ny, jlo = m->ny;
@@ -83,8 +84,15 @@ static size_t gather(const struct matrix *m, double lo, double hi, double *cells
     return n;
 }
 
+/* Lists and sorts a small matrix once for all that is selected from it. */
+static void prepare(struct matrix *m)
+{
+    if (matrix_size(m) <= FEW)
+        sort_ascending(m->sorted, gather(m, NAN, INFINITY, m->sorted));
+}
+
 /* The k-th smallest cell, k from 1. */
-static double select_cell(const struct matrix *m, uint64_t k)
+static double select_large(const struct matrix *m, uint64_t k)
 {
     double cells[FEW];
     uint64_t below = 0, upto = matrix_size(m); /* cells <= lo, cells <= hi */
@@ -108,6 +116,11 @@ static double select_cell(const struct matrix *m, uint64_t k)
     n = gather(m, double_of(lo), double_of(hi), cells);
     sort_ascending(cells, n);
     return cells[k - below - 1];
+}
+
+static double select_cell(const struct matrix *m, uint64_t k)
+{
+    return matrix_size(m) <= FEW ? m->sorted[k - 1] : select_large(m, k);
 }
 
 static double select_median(const struct matrix *m, double (*value)(double cell))
@@ -154,12 +167,12 @@ static double same(double cell)
     return cell;
 }
 
-static void hodges_lehmann(const struct matrix *m, double (*value)(double),
-                           struct hodges_lehmann *out)
+static void hodges_lehmann(struct matrix *m, double (*value)(double), struct hodges_lehmann *out)
 {
     uint64_t size = matrix_size(m);
     long t = signed_rank_critical(m->nx, &out->level);
 
+    prepare(m);
     out->estimate = select_median(m, value);
     out->has_interval = t >= 0;
     out->lo = out->hi = out->estimate;
@@ -171,21 +184,24 @@ static void hodges_lehmann(const struct matrix *m, double (*value)(double),
 
 void hodges_lehmann_ratio(const double *sorted, size_t n, struct hodges_lehmann *out)
 {
-    struct matrix m = {cell_product, sorted, sorted, n, n, true};
+    struct matrix m = {
+        .cell = cell_product, .x = sorted, .y = sorted, .nx = n, .ny = n, .triangle = true};
 
     hodges_lehmann(&m, root_less_one, out);
 }
 
 void hodges_lehmann_sum(const double *sorted, size_t n, struct hodges_lehmann *out)
 {
-    struct matrix m = {cell_sum, sorted, sorted, n, n, true};
+    struct matrix m = {
+        .cell = cell_sum, .x = sorted, .y = sorted, .nx = n, .ny = n, .triangle = true};
 
     hodges_lehmann(&m, same, out);
 }
 
 double shift_ratio(const double *x, size_t nx, const double *y_descending, size_t ny)
 {
-    struct matrix m = {cell_quotient, x, y_descending, nx, ny, false};
+    struct matrix m = {.cell = cell_quotient, .x = x, .y = y_descending, .nx = nx, .ny = ny};
 
+    prepare(&m);
     return select_median(&m, root_less_one);
 }
