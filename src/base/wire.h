@@ -112,7 +112,7 @@ struct wire_start {
 struct wire_event {
     int32_t leader; /* an earlier event whose group it joins, or -1 */
     uint32_t unused;
-    uint64_t attr[WIRE_ATTR_BYTES / 8]; /* struct perf_event_attr */
+    unsigned char attr[WIRE_ATTR_BYTES] __attribute__((aligned(8))); /* struct perf_event_attr */
 };
 
 struct wire_armed {

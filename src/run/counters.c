@@ -160,13 +160,16 @@ static void explain_open(struct counters *c, struct machine_counter *m,
     }
 }
 
-/* Opens with all that is allowed: first without the guest's part, then without the kernel's. */
+/*
+ * Opens with all that is allowed, else without the kernel's part. libpfm4 leaves out the guests'
+ * part; some PMUs cannot, and one that must be told to would refuse the opposite.
+ */
 static int open_allowed(struct counters *c, struct perf_event_attr *attr)
 {
     int fd = c->kernel->open(c->kernel->user, attr);
 
     if (fd < 0 && (errno == EINVAL || errno == EOPNOTSUPP)) {
-        attr->exclude_guest = 1;
+        attr->exclude_guest = !attr->exclude_guest;
         fd = c->kernel->open(c->kernel->user, attr);
     }
     if (fd < 0 && (errno == EACCES || errno == EPERM) && !attr->exclude_kernel) {

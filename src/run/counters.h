@@ -21,7 +21,7 @@
 struct perf_event_attr;
 
 struct counter_kernel {
-    int (*encode)(const char *name, uint64_t attr[WIRE_ATTR_BYTES / 8], struct err *err);
+    int (*encode)(const char *name, unsigned char attr[WIRE_ATTR_BYTES], struct err *err);
     /* perf_event_open on the calling process, any CPU; -1 with errno. */
     int (*open)(void *user, const struct perf_event_attr *attr);
     int (*count)(void *user, int fd, bool on);

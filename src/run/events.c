@@ -14,7 +14,7 @@ static int initialize(struct err *err)
     return 0;
 }
 
-int event_encode(const char *name, uint64_t attr[WIRE_ATTR_BYTES / 8], struct err *err)
+int event_encode(const char *name, unsigned char attr[WIRE_ATTR_BYTES], struct err *err)
 {
     struct perf_event_attr a;
     pfm_perf_encode_arg_t arg = {.attr = &a, .size = sizeof(arg)};

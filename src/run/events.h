@@ -16,7 +16,7 @@
  * unless the name says otherwise). Everything else of the attr is zero. ERR_CONFIG if libpfm4 does
  * not know it.
  */
-int event_encode(const char *name, uint64_t attr[WIRE_ATTR_BYTES / 8], struct err *err);
+int event_encode(const char *name, unsigned char attr[WIRE_ATTR_BYTES], struct err *err);
 
 /* Calls `each` for every name that libpfm4 offers on this machine, with its description. */
 void event_list(void (*each)(void *user, const char *name, const char *description), void *user);
