@@ -113,7 +113,7 @@ int option_store(const struct option_def *option, const char *text, struct setti
     case OPTION_CHOICE:
         return store_choice(option, text, to, err);
     }
-    ABBA_ASSERT(!"an option of unknown kind");
+    ABBA_ASSERT(false && "an option of unknown kind");
     return -1;
 }
 

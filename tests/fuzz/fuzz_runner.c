@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/json_writer.h"
 #include "base/mem.h"
 #include "model/profile.h"

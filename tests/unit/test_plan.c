@@ -4,9 +4,11 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/digest.h"
 #include "base/json.h"
+#include "plan/lookup.h"
 
 static struct arena arena;
 
@@ -576,6 +578,30 @@ static void the_built_in_runner_is_the_shipped_one(void **state)
     assert_string_equal(p.variants[1].args.items[0], "2");
 }
 
+/* The files that come with abba, each through all checks. */
+static void every_shipped_profile_makes_a_plan(void **state)
+{
+    static const char *const thresholds[] = {"default", "lab", "quiet", "none"};
+    struct strings names = {0};
+    struct plan p;
+
+    (void)state;
+    assert_int_equal(chdir("/"), 0);
+    lookup_names(LOOKUP_PROFILE, &names, &arena);
+    assert_true(names.count > 5);
+    for (size_t i = 0; i < names.count; i++) {
+        struct plan_request q = made_request("run");
+
+        strings_add(&q.profiles, &arena, names.items[i]);
+        strings_add(&q.variants, &arena, "true");
+        q.aa = true;
+        q.cpus = "0";
+        q.thresholds_file = thresholds[i % 4];
+        made_plan(&p, &q, &arena);
+        assert_true(plan_run_count(&p) >= 2);
+    }
+}
+
 static void programs_of_a_plan_read_back_are_found_and_checked(void **state)
 {
     struct plan_request q = made_request_run(&arena, "pair/a");
@@ -622,6 +648,7 @@ int main(void)
         CASE(the_pair_count_stays_open_until_warmups_tell),
         CASE(commands_that_cannot_be_split_or_found_are_refused),
         CASE(the_built_in_runner_is_the_shipped_one),
+        CASE(every_shipped_profile_makes_a_plan),
         CASE(programs_of_a_plan_read_back_are_found_and_checked),
     };
 
