@@ -180,6 +180,26 @@ static int get_name(struct decoder *d, const char *const names[], size_t count, 
     return fault(d, "unknown word of %zu letters", t.len);
 }
 
+/* As clock_format_utc writes it: "2024-05-06T07:08:09.123Z". */
+static bool is_utc_time(const char *text)
+{
+    static const char form[] = "0000-00-00T00:00:00.000Z";
+
+    if (strlen(text) != sizeof form - 1)
+        return false;
+    for (size_t i = 0; form[i]; i++)
+        if (form[i] == '0' ? text[i] < '0' || text[i] > '9' : text[i] != form[i])
+            return false;
+    return true;
+}
+
+static int get_time(struct decoder *d, const char **out)
+{
+    if (get_text(d, NULL, out) < 0)
+        return -1;
+    return is_utc_time(*out) ? 0 : fault(d, "not a time such as 2024-05-06T07:08:09.123Z");
+}
+
 /* --- objects with fixed keys --- */
 
 struct shape {
@@ -645,7 +665,7 @@ static int read_sample_member(struct decoder *d, size_t key, void *into)
     case SAMPLE_PROGRAM_CHANGED:
         return get_bool(d, &s->program_changed);
     case SAMPLE_STARTED:
-        return get_text(d, NULL, &s->started);
+        return get_time(d, &s->started);
     case SAMPLE_METRICS:
         return read_metrics(d, s);
     case SAMPLE_ROLES:

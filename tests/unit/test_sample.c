@@ -238,6 +238,7 @@ static void faults_name_file_line_and_path(void **state)
     expect_fault("\"status\":\"scaled\"", "\"status\":\"sealed\"", "unknown status 'sealed'");
     expect_fault("\"floor\":786432", "\"floor\":-1", "$.metrics.peak_rss.floor: -1 is negative");
     expect_fault("\"floor\":786432", "\"flour\":1", "$.metrics.peak_rss.flour: unknown key");
+    expect_fault("2024-05-06T07", "2024-05-06 07", "$.started: not a time");
     expect_fault("\"end\":\"stopped\"", "\"end\":\"vanished\"", "$.roles.receiver.end");
     expect_fault("\"exit_code\":3", "\"exit_code\":300", "$.roles.sender.exit_code");
     expect_fault("raw/000007-sender.stdout", "raw/../../etc/passwd", "raw/");
