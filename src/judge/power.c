@@ -10,7 +10,8 @@
 #define WIDTH 20.0 /* below the threshold by so much, the median's density is nothing */
 #define PANELS 12  /* of the quadrature, an octave */
 #define OCTAVES 20
-#define NOTHING -80.0 /* logarithm of a density not worth its evaluation */
+#define NEGLIGIBLE 1e-18 /* a share of a sum that no longer changes it */
+#define NOTHING -80.0    /* logarithm of a density not worth its evaluation */
 
 /* --- what can be seen --- */
 
@@ -72,21 +73,25 @@ static double panel(double (*f)(double x, const void *context), const void *cont
     return half * sum;
 }
 
-/* Integral over [to - width, to] of an f that falls away from `to`, on any scale down to 1e-6 of
- * the width: each octave of the distance from `to` has its panels. */
+/* Integral over [to - width, to] of an f >= 0 that falls away from `to`, on any scale down to 1e-6
+ * of the width: each octave of the distance from `to` has its panels. Ends where f does. */
 static double integrate_below(double (*f)(double x, const void *context), const void *context,
                               double to, double width)
 {
-    double sum = 0.0;
+    double reach = width / (double)(1 << OCTAVES);
+    double sum = panel(f, context, to - reach, to);
 
     for (int octave = 0; octave < OCTAVES; octave++) {
-        double step = width / 2.0 / PANELS;
+        double step = reach / PANELS, ring = 0.0;
 
         for (int i = 0; i < PANELS; i++)
-            sum += panel(f, context, to - width + i * step, to - width + (i + 1) * step);
-        width /= 2.0;
+            ring += panel(f, context, to - reach - (i + 1) * step, to - reach - i * step);
+        sum += ring;
+        reach *= 2.0;
+        if (ring <= sum * NEGLIGIBLE)
+            break;
     }
-    return sum + panel(f, context, to - width, to);
+    return sum;
 }
 
 /* The two middle values of n = 2m stand at x <= t and beyond 2t - x, so their mean is beyond t. */

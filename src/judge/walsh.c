@@ -91,44 +91,75 @@ static void prepare(struct matrix *m)
         sort_ascending(m->sorted, gather(m, NAN, INFINITY, m->sorted));
 }
 
-/* The k-th smallest cell, k from 1. */
-static double select_large(const struct matrix *m, uint64_t k)
+/* Two neighbours in the order of all cells. */
+struct neighbours {
+    double at, after;
+};
+
+/* The largest cell that is at most v, and the smallest beyond it; both exist. */
+static struct neighbours around(const struct matrix *m, double v)
 {
-    double cells[FEW];
-    uint64_t below = 0, upto = matrix_size(m); /* cells <= lo, cells <= hi */
+    struct neighbours found = {-INFINITY, INFINITY};
+    size_t j = m->ny;
+
+    for (size_t i = 0; i < m->nx; i++) {
+        size_t first = m->triangle ? i : 0;
+
+        while (j > 0 && m->cell(m->x[i], m->y[j - 1]) > v)
+            j--;
+        if (j > first && m->cell(m->x[i], m->y[j - 1]) > found.at)
+            found.at = m->cell(m->x[i], m->y[j - 1]);
+        if (j < first)
+            j = first; /* cells left of the triangle are not in it; the next ones are beyond v */
+        if (j < m->ny && m->cell(m->x[i], m->y[j]) < found.after)
+            found.after = m->cell(m->x[i], m->y[j]);
+    }
+    return found;
+}
+
+/* The k-th smallest cell, k from 1, and the one after it (the last has itself). */
+static struct neighbours select_large(const struct matrix *m, uint64_t k)
+{
+    double few[FEW];
+    uint64_t below = 0, upto = matrix_size(m), next = k < upto ? k + 1 : k;
     uint64_t lo = key_of(m->cell(m->x[0], m->y[0])) - 1;
     uint64_t hi = key_of(m->cell(m->x[m->nx - 1], m->y[m->ny - 1]));
-    size_t n;
 
+    /* `below` cells are at most lo, `upto` at most hi, and both that are wanted lie between. */
     while (upto - below > FEW && hi - lo > 1) {
         uint64_t mid = lo + (hi - lo) / 2, count = count_up_to(m, double_of(mid));
 
-        if (count >= k) {
+        if (count >= next) {
             hi = mid;
             upto = count;
-        } else {
+        } else if (count < k) {
             lo = mid;
             below = count;
+        } else {
+            return around(m, double_of(mid));
         }
     }
     if (hi - lo == 1)
-        return double_of(hi);
-    n = gather(m, double_of(lo), double_of(hi), cells);
-    sort_ascending(cells, n);
-    return cells[k - below - 1];
+        return (struct neighbours){double_of(hi), double_of(hi)};
+    sort_ascending(few, gather(m, double_of(lo), double_of(hi), few));
+    return (struct neighbours){few[k - below - 1], few[next - below - 1]};
 }
 
-static double select_cell(const struct matrix *m, uint64_t k)
+static struct neighbours select_cells(const struct matrix *m, uint64_t k)
 {
-    return matrix_size(m) <= FEW ? m->sorted[k - 1] : select_large(m, k);
+    uint64_t size = matrix_size(m);
+
+    if (size > FEW)
+        return select_large(m, k);
+    return (struct neighbours){m->sorted[k - 1], m->sorted[k < size ? k : k - 1]};
 }
 
 static double select_median(const struct matrix *m, double (*value)(double cell))
 {
     uint64_t size = matrix_size(m);
-    double upper = value(select_cell(m, size / 2 + 1));
+    struct neighbours n = select_cells(m, (size + 1) / 2);
 
-    return size % 2 ? upper : midpoint(value(select_cell(m, size / 2)), upper);
+    return size % 2 ? value(n.at) : midpoint(value(n.at), value(n.after));
 }
 
 /* --- the three kinds of average --- */
@@ -177,8 +208,8 @@ static void hodges_lehmann(struct matrix *m, double (*value)(double), struct hod
     out->has_interval = t >= 0;
     out->lo = out->hi = out->estimate;
     if (t >= 0) {
-        out->lo = value(select_cell(m, (uint64_t)t + 1));
-        out->hi = value(select_cell(m, size - (uint64_t)t));
+        out->lo = value(select_cells(m, (uint64_t)t + 1).at);
+        out->hi = value(select_cells(m, size - (uint64_t)t).at);
     }
 }
 

@@ -356,6 +356,42 @@ static void selection_finds_what_listing_finds(void **state)
     }
 }
 
+/* Even numbers of cells have two middle ones; few distinct values make them equal, many do not. */
+static void selection_finds_both_middle_cells(void **state)
+{
+    uint64_t seed = 11;
+    double x[220], y[220], all[220 * 220 / 2 + 110];
+
+    (void)state;
+    for (size_t n = 23; n <= 220; n += n < 60 ? 1 : 53) {
+        double distinct = n % 2 ? 1e6 : 7, middle;
+        size_t m = 0, half = n / 2;
+        struct hodges_lehmann h;
+
+        for (size_t i = 0; i < n; i++)
+            x[i] = (double)(int)(uniform(&seed) * distinct) / distinct + 0.5;
+        sort_ascending(x, n);
+        for (size_t i = 0; i < n; i++) {
+            for (size_t j = i; j < n; j++)
+                all[m++] = product_root(x[i], x[j]);
+        }
+        sort_ascending(all, m);
+        hodges_lehmann_ratio(x, n, &h);
+        check_same(h.estimate, sorted_median(all, m));
+
+        m = 0;
+        for (size_t i = 0; i < half; i++) {
+            for (size_t j = half; j < n; j++)
+                all[m++] = sqrt(x[i] / x[j]) - 1.0;
+        }
+        sort_ascending(all, m);
+        for (size_t j = half; j < n; j++)
+            y[n - 1 - j] = x[j];
+        middle = shift_ratio(x, half, y, n - half);
+        check_same(middle, sorted_median(all, m));
+    }
+}
+
 static void selection_never_yields_nan(void **state)
 {
     static const double ends[] = {-1, -1, -1, 0, INFINITY, INFINITY, INFINITY};
@@ -401,6 +437,7 @@ int main(void)
         cmocka_unit_test(additive_hodges_lehmann_gives_the_published_figures),
         cmocka_unit_test(hodges_lehmann_of_few_values_has_no_interval),
         cmocka_unit_test(selection_finds_what_listing_finds),
+        cmocka_unit_test(selection_finds_both_middle_cells),
         cmocka_unit_test(selection_never_yields_nan),
         cmocka_unit_test(midpoints_neither_overflow_nor_turn_into_nan),
     };
