@@ -19,7 +19,7 @@ pingpong||--mode pingpong --message 1KiB
 10x-1K||--streams 10 --message 1KiB
 1x-1K||--message 1KiB
 1x-16K||--message 16KiB
-backpressure|--consume 400Mbit/s|--streams 10 --message 16KiB --window 1MiB
+backpressure|--consume 200Mbit/s|--streams 10 --message 16KiB --window 1MiB
 LOADS
 }
 
