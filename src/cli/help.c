@@ -118,8 +118,8 @@ static void statuses(struct buf *out, size_t columns)
         wrap(out, m[1], strlen(m[1]), 5, 5, columns);
         buf_addch(out, '\n');
     }
-    buf_addstr(out, "  Ended by SIGINT or SIGTERM, abba closes the archive and raises the signal "
-                    "again.\n");
+    buf_addstr(out, "  SIGINT, SIGTERM: the archive is closed, then the signal is raised again"
+                    "\n");
 }
 
 void help_command(const struct command_def *command, struct buf *out, int columns)

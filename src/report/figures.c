@@ -67,8 +67,8 @@ static void bound(double fraction, int decimals, char out[FIGURE_TEXT])
     double percent = fraction * 100.0;
     if (isinf(fraction))
         snprintf(out, FIGURE_TEXT, "%cinf", fraction < 0 ? '-' : '+');
-    else if (fabs(percent) >= 999.5)
-        snprintf(out, FIGURE_TEXT, "x%.3g", fraction + 1.0);
+    else if (fabs(percent) >= 999999.5)
+        snprintf(out, FIGURE_TEXT, "%+.1e", percent);
     else if (fabs(percent) < 0.5 * pow(10, -decimals))
         snprintf(out, FIGURE_TEXT, "%.*f", decimals, 0.0);
     else
@@ -96,7 +96,10 @@ void figure_percent(double fraction, char out[FIGURE_TEXT])
         return;
     }
     double percent = fraction * 100.0;
-    snprintf(out, FIGURE_TEXT, percent >= 999.5 ? "%.0f%%" : "%.3g%%", percent);
+    if (percent > 0 && percent < 0.001)
+        snprintf(out, FIGURE_TEXT, "<0.001%%");
+    else
+        snprintf(out, FIGURE_TEXT, percent >= 999.5 ? "%.0f%%" : "%.3g%%", percent);
 }
 
 void figure_limit(const struct report_metric *m, char out[FIGURE_TEXT])
@@ -200,6 +203,11 @@ static void sentence_regressed(const struct report_metric *m, struct buf *out)
 bool metric_sentence(const struct report_metric *m, struct buf *out)
 {
     char change[FIGURE_TEXT], limit[FIGURE_TEXT], worse[FIGURE_TEXT];
+    if (m->median_change == 0 && m->interval_low == 0 && m->interval_high == 0 &&
+        fabs(m->median_difference) > 0) {
+        buf_addstr(out, "the difference is within the resolution of the figure and counts as none");
+        return true;
+    }
     if (!metric_judged(m))
         return false;
     figure_change(m->median_change, change);
@@ -276,50 +284,20 @@ size_t profile_failures(const struct report *r, const struct report_profile *p,
     return lines->count - before;
 }
 
-static const char *absent_reason(const struct report_metric *m)
+bool note_is_told(const char *note)
 {
-    return m->missing.count > 0 ? m->missing.items[0] : m->note ? m->note : "no reason is known";
-}
-
-static bool absent_twice(const struct report_profile *p, size_t i)
-{
-    for (size_t j = 0; j < i; j++) {
-        if (strcmp(p->metrics[j].metric, p->metrics[i].metric) == 0)
-            return true;
-    }
-    return false;
-}
-
-void profile_absent(const struct report_profile *p, struct strings *lines, struct arena *arena)
-{
-    for (size_t i = 0; i < p->metric_count; i++) {
-        const struct report_metric *m = &p->metrics[i];
-        if (!metric_absent(m) || absent_twice(p, i))
-            continue;
-        bool told = false; /* an earlier metric had the same reason */
-        for (size_t j = 0; j < i && !told; j++)
-            told = metric_absent(&p->metrics[j]) &&
-                   strcmp(absent_reason(&p->metrics[j]), absent_reason(m)) == 0;
-        if (told)
-            continue;
-        struct buf line = BUF_INIT;
-        buf_addstr(&line, m->metric);
-        for (size_t j = i + 1; j < p->metric_count; j++) {
-            const struct report_metric *other = &p->metrics[j];
-            if (metric_absent(other) && !absent_twice(p, j) &&
-                !ends_with(other->metric, "_per_byte") &&
-                !ends_with(other->metric, "_per_message") &&
-                strcmp(absent_reason(other), absent_reason(m)) == 0)
-                buf_printf(&line, ", %s", other->metric);
-        }
-        buf_printf(&line, ": %s", absent_reason(m));
-        strings_add(lines, arena, arena_strdup(arena, line.data));
-        buf_release(&line);
-    }
+    static const char candidate_only[] = "only the candidate fails:";
+    if (strncmp(note, candidate_only, sizeof(candidate_only) - 1) == 0)
+        return true;
+    return note[0] == '\'' && strstr(note, "' failed in ") != NULL;
 }
 
 void profile_summary(const struct report_profile *p, struct buf *out)
 {
+    if (p->verdict == VERDICT_IDENTICAL) {
+        buf_addstr(out, "nothing was run: the same files, arguments and environment on all sides");
+        return;
+    }
     if (p->complete_pairs == p->pairs)
         buf_printf(out, "%d pair%s", p->pairs, p->pairs == 1 ? "" : "s");
     else
@@ -339,9 +317,10 @@ void report_summary(const struct report *r, struct buf *out)
         same += r->profiles[i].verdict == r->verdict;
     if (r->profile_count != 1)
         buf_printf(out, "%zu of %zu profiles", same, r->profile_count);
+    bool named = r->thresholds && strcmp(r->thresholds, "none") != 0;
     if (r->rule && r->gating_verdicts > 0)
-        buf_printf(out, "%sthresholds %s, rule %s", out->len ? "; " : "",
-                   r->thresholds ? r->thresholds : "-", r->rule);
+        buf_printf(out, "%s%s%s%srule %s", out->len ? "; " : "", named ? "thresholds " : "",
+                   named ? r->thresholds : "", named ? ", " : "", r->rule);
     if (r->exploratory)
         buf_printf(out, "%sexploratory: these thresholds were not in the plan",
                    out->len ? "; " : "");
@@ -359,6 +338,10 @@ void report_alarms(const struct report *r, struct buf *out)
         return;
     char any[FIGURE_TEXT];
     figure_percent(r->any_false_alarm, any);
-    buf_printf(out, "; expected false alarms %.2g; at least one: %s", r->expected_false_alarms,
-               any);
+    buf_addstr(out, "; expected false alarms ");
+    if (r->expected_false_alarms > 0 && r->expected_false_alarms < 0.001)
+        buf_addstr(out, "<0.001");
+    else
+        buf_printf(out, "%.2g", r->expected_false_alarms);
+    buf_printf(out, "; at least one: %s", any);
 }

@@ -62,8 +62,8 @@ const struct report_failure *profile_failure(const struct report_profile *p, con
 size_t profile_failures(const struct report *r, const struct report_profile *p,
                         struct strings *lines, struct arena *arena);
 
-/* What could not be measured, grouped by reason: "cycles, instructions: no PMU here". */
-void profile_absent(const struct report_profile *p, struct strings *lines, struct arena *arena);
+/* Whether a note says what a report for people says elsewhere: who failed, and how often. */
+bool note_is_told(const char *note);
 
 /* Adds text that may hold a child's words: control characters made visible as text_neutral does,
  * backslashes left alone, since most of it went through text_neutral before. */

@@ -127,6 +127,14 @@ static void bullet(const char *text, struct buf *out)
     buf_addch(out, '\n');
 }
 
+static void notes(const struct strings *list, struct buf *out)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (!note_is_told(list->items[i]))
+            bullet(list->items[i], out);
+    }
+}
+
 static void sentences(const struct report_profile *profile, struct buf *out)
 {
     for (size_t i = 0; i < profile->metric_count; i++) {
@@ -168,10 +176,9 @@ static void failure_lines(const struct report_profile *profile, struct buf *out)
 }
 
 static void profile_part(const struct report *r, const struct report_profile *profile,
-                         const struct report_style *style, struct arena *arena, struct buf *out)
+                         const struct report_style *style, struct buf *out)
 {
     struct buf summary = BUF_INIT;
-    struct strings absent = {0};
     bool with_candidate = r->variants.count > 2;
     profile_summary(profile, &summary);
     buf_addstr(out, "**");
@@ -179,19 +186,19 @@ static void profile_part(const struct report *r, const struct report_profile *pr
     buf_printf(out, "** %s, ", figure_verdict(profile->verdict));
     text_markdown(out, summary.data);
     buf_addstr(out, "\n\n");
-    table_head(false, with_candidate, out);
+    bool any = false;
     for (size_t i = 0; i < profile->metric_count; i++) {
         const struct report_metric *m = &profile->metrics[i];
-        if (metric_judged(m) || (!metric_absent(m) && (style->verbose || metric_prominent(m))))
-            table_line(profile, m, false, with_candidate, style->utf8, out);
+        if (!metric_judged(m) && (metric_absent(m) || !(style->verbose || metric_prominent(m))))
+            continue;
+        if (!any)
+            table_head(false, with_candidate, out);
+        any = true;
+        table_line(profile, m, false, with_candidate, style->utf8, out);
     }
     buf_addch(out, '\n');
     sentences(profile, out);
-    profile_absent(profile, &absent, arena);
-    for (size_t i = 0; i < absent.count; i++)
-        bullet(arena_printf(arena, "missing: %s", absent.items[i]), out);
-    for (size_t i = 0; i < profile->notes.count; i++)
-        bullet(profile->notes.items[i], out);
+    notes(&profile->notes, out);
     buf_addch(out, '\n');
     buf_release(&summary);
 }
@@ -232,8 +239,7 @@ static void foot(const struct report *r, const struct report_style *style, struc
     report_alarms(r, &alarms);
     if (alarms.len)
         bullet(alarms.data, out);
-    for (size_t i = 0; i < r->notes.count; i++)
-        bullet(r->notes.items[i], out);
+    notes(&r->notes, out);
     if (r->host_note)
         bullet(arena_printf(arena, "machine: %s", r->host_note), out);
     if (r->plan_sha256[0])
@@ -257,7 +263,7 @@ void report_markdown(const struct report *r, const struct report_style *style, s
         failure_lines(&r->profiles[i], out);
     buf_addstr(out, "\n<details><summary>All figures</summary>\n\n");
     for (size_t i = 0; i < r->profile_count; i++)
-        profile_part(r, &r->profiles[i], style, &arena, out);
+        profile_part(r, &r->profiles[i], style, out);
     foot(r, style, &arena, out);
     buf_addstr(out, "\n</details>\n");
     arena_release(&arena);

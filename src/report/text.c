@@ -19,7 +19,8 @@ struct page {
 };
 
 #define INDENT 2
-#define LABEL 11 /* columns of the labels at the end */
+#define LEAST_SPREAD 3 /* pairs below which a spread says nothing */
+#define LABEL 11       /* columns of the labels at the end */
 
 static void say(struct page *p, enum tone tone, const char *text)
 {
@@ -59,6 +60,14 @@ static void labelled(struct page *p, const char *label, const char *text)
     text_wrap(p->out, safe.data, INDENT + len + fill, INDENT + LABEL, p->width);
     buf_addch(p->out, '\n');
     buf_release(&safe);
+}
+
+static void notes(struct page *p, const struct strings *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (!note_is_told(list->items[i]))
+            labelled(p, "note", list->items[i]);
+    }
 }
 
 /* ---- the main table ---------------------------------------------------------------------------
@@ -158,10 +167,12 @@ static void metric_row(struct page *p, struct table *t, const struct report_metr
     table_set(t, COL_UNIT, TONE_DIM, figure_unit(m->unit));
     figure_value(m->baseline_median, m->unit, text);
     table_set(t, COL_BASE, TONE_PLAIN, text);
-    set_spread(p, t, COL_BASE_SPREAD, m->baseline_spread, m->unit);
+    if (m->complete_pairs >= LEAST_SPREAD)
+        set_spread(p, t, COL_BASE_SPREAD, m->baseline_spread, m->unit);
     figure_value(m->candidate_median, m->unit, text);
     table_set(t, COL_CAND, TONE_PLAIN, text);
-    set_spread(p, t, COL_CAND_SPREAD, m->candidate_spread, m->unit);
+    if (m->complete_pairs >= LEAST_SPREAD)
+        set_spread(p, t, COL_CAND_SPREAD, m->candidate_spread, m->unit);
     if (mark_text(p, m->mark))
         table_set(t, COL_MARK, change, mark_text(p, m->mark));
     figure_change(m->median_change, text);
@@ -208,9 +219,9 @@ static void sentences(struct page *p, const struct report_profile *profile, cons
     for (size_t i = 0; i < profile->metric_count; i++) {
         const struct report_metric *m = &profile->metrics[i];
         struct buf text = BUF_INIT;
-        if (strcmp(m->candidate, candidate) == 0) {
+        if (strcmp(m->candidate, candidate) == 0 && is_shown(p, m, candidate)) {
             bool told = metric_sentence(m, &text);
-            if (m->note && (metric_judged(m) || is_shown(p, m, candidate)))
+            if (m->note)
                 buf_printf(&text, "%s%s", told ? "; " : "", m->note);
             if (m->claim)
                 buf_printf(&text, "%sclaimed to get better: %s", text.len ? "; " : "",
@@ -270,6 +281,8 @@ static void detail_row(struct page *p, struct table *t, const struct report_metr
         figure_change(m->balanced_median, text);
         table_set(t, 10, TONE_PLAIN, text);
     }
+    if (isfinite(m->pairing_gain))
+        table_set(t, 11, TONE_PLAIN, arena_printf(&p->arena, "%.2f", m->pairing_gain));
 }
 
 static void details(struct page *p, const struct report_profile *profile, const char *candidate)
@@ -288,6 +301,7 @@ static void details(struct page *p, const struct report_profile *profile, const 
         {.title = "slot effect", .gap = 2, .drop = 4},
         {.title = "no change", .right = true, .gap = 2, .drop = 1},
         {.title = "balanced", .right = true, .gap = 2, .drop = 2},
+        {.title = "pairing", .right = true, .gap = 2, .drop = 2},
     };
     struct table t;
     table_init(&t, columns, sizeof(columns) / sizeof(columns[0]), &p->arena);
@@ -420,7 +434,6 @@ static void sees_line(struct page *p, const struct report_profile *profile)
 static void profile_block(struct page *p, const struct report_profile *profile)
 {
     struct buf summary = BUF_INIT;
-    struct strings absent = {0};
     buf_addch(p->out, '\n');
     say(p, TONE_BOLD, profile->profile);
     buf_addstr(p->out, "  ");
@@ -441,11 +454,7 @@ static void profile_block(struct page *p, const struct report_profile *profile)
     }
     aa_table(p, profile);
     sees_line(p, profile);
-    profile_absent(profile, &absent, &p->arena);
-    for (size_t i = 0; i < absent.count; i++)
-        labelled(p, "missing", absent.items[i]);
-    for (size_t i = 0; i < profile->notes.count; i++)
-        labelled(p, "note", profile->notes.items[i]);
+    notes(p, &profile->notes);
     buf_release(&summary);
 }
 
@@ -526,8 +535,7 @@ static void tail(struct page *p)
                               "%d changes tested for a mark (all of the "
                               "bounds beyond 1%%)",
                               r->marks_tested));
-    for (size_t i = 0; i < r->notes.count; i++)
-        labelled(p, "note", r->notes.items[i]);
+    notes(p, &r->notes);
     if (r->host_note)
         labelled(p, "machine", r->host_note);
     if (r->plan_sha256[0])

@@ -1,0 +1,20 @@
+/*
+ * commands: the sub-commands, one file each.
+ */
+#ifndef ABBA_CLI_COMMANDS_H
+#define ABBA_CLI_COMMANDS_H
+
+#include "cli/options.h"
+
+extern const struct command_def command_compare;
+extern const struct command_def command_run;
+extern const struct command_def command_report;
+extern const struct command_def command_verify;
+extern const struct command_def command_list;
+extern const struct command_def command_doctor;
+extern const struct command_def command_completion;
+extern const struct command_def command_manual;
+extern const struct command_def command_help;
+extern const struct command_def command_version;
+
+#endif

@@ -1,0 +1,40 @@
+/*
+ * execute: from a request for a plan to a printed report: what compare and run have in common.
+ *
+ * The series is written to an archive first; its report is computed by reading that archive. An
+ * archive that nobody asked to keep lies in a temporary folder, which is gone when this returns.
+ */
+#ifndef ABBA_CLI_EXECUTE_H
+#define ABBA_CLI_EXECUTE_H
+
+#include "base/err.h"
+#include "plan/plan.h"
+
+#include <stdbool.h>
+
+struct report;
+struct settings;
+
+struct execute_options {
+    bool keep;       /* an archive is kept also without --archive */
+    bool must_judge; /* a series that judges nothing is incomplete */
+};
+
+/*
+ * Plans, and unless --plan was given runs, judges and prints. `request` has what only the
+ * sub-command knows; the common options are filled in here. Returns an exit status or -1.
+ */
+int execute(struct settings *s, struct plan_request *request, const struct execute_options *options,
+            struct err *err);
+
+/* Prints a report in the format and to the place that the settings ask for. */
+int execute_print(const struct settings *s, const struct report *r, const char *archive,
+                  const char *digest, struct err *err);
+
+/*
+ * Pairs that fit: `duration_ms` for each of `count` variants, when one run of each took `took_s`.
+ * Even, 6 to 5000.
+ */
+int execute_fit_pairs(int64_t duration_ms, const double *took_s, size_t count);
+
+#endif

@@ -1,0 +1,167 @@
+#include "cli/plan_text.h"
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/units.h"
+#include "judge/judge.h"
+#include "judge/power.h"
+#include "plan/plan.h"
+#include "report/figures.h"
+#include "report/table.h"
+
+#include <math.h>
+#include <string.h>
+
+static void time_text(uint64_t ns, struct buf *out)
+{
+    unsigned long long s = (ns + 500000000ULL) / 1000000000ULL;
+    if (s >= 3600)
+        buf_printf(out, "%llu h %02llu min", s / 3600, s / 60 % 60);
+    else if (s >= 60)
+        buf_printf(out, "%llu min %02llu s", s / 60, s % 60);
+    else
+        buf_printf(out, "%llu s", s);
+}
+
+static void line(const struct report_style *style, const char *label, const char *text,
+                 struct buf *out)
+{
+    tone_text(out, style->color, TONE_HEAD, label);
+    size_t len = strlen(label);
+    size_t fill = len < 12 ? 12 - len : 1;
+    struct buf safe = BUF_INIT;
+    safe_text(&safe, text, strlen(text));
+    buf_fill(out, ' ', fill);
+    text_wrap(out, safe.data, len + fill, 12, (size_t)style->columns);
+    buf_addch(out, '\n');
+    buf_release(&safe);
+}
+
+static void variants(const struct plan *plan, const struct report_style *style, struct buf *out)
+{
+    for (size_t i = 0; i < plan->variant_count; i++) {
+        const struct variant *v = &plan->variants[i];
+        struct buf text = BUF_INIT;
+        buf_addstr(&text, v->display ? v->display : v->program ? v->program : "(runner's own)");
+        if (v->sha256[0])
+            buf_printf(&text, "  (program %.12s...)", v->sha256);
+        line(style, v->name, text.data, out);
+        buf_release(&text);
+    }
+}
+
+/* "8 pairs, then 16 to confirm where it does not pass; 1 warm-up run each; pause 1s; ..." */
+static void repeats(const struct plan *plan, const struct profile *p, int64_t duration_ms,
+                    struct buf *out)
+{
+    char pause[UNITS_TEXT], timeout[UNITS_TEXT];
+    units_canonical_time(p->pause_ns, pause);
+    units_canonical_time(p->timeout_ns, timeout);
+    int pairs = plan_pairs(plan, p), confirm = plan_confirm(plan, p);
+    if (plan->sha256[0] == '\0')
+        buf_printf(out, "as many pairs as fit %lld ms a variant", (long long)duration_ms);
+    else
+        buf_printf(out, "%d pair%s", pairs, pairs == 1 ? "" : "s");
+    if (confirm > 0)
+        buf_printf(out, ", and %d fresh ones if they do not pass", confirm);
+    if (plan_min_complete(plan, p) < pairs)
+        buf_printf(out, "; %d must be complete", plan_min_complete(plan, p));
+    if (p->warmup > 0)
+        buf_printf(out, "; %d warm-up run%s a variant", p->warmup, p->warmup == 1 ? "" : "s");
+    buf_printf(out, "; pause %s; time-out %s", pause, timeout);
+}
+
+/* One gating limit: how far, and how often it cries wolf when the noise is as large as it. */
+static void limit_text(const struct plan *plan, const struct profile *p, const char *metric,
+                       enum metric_better better, struct buf *out)
+{
+    const struct limit *limit = thresholds_limit(&plan->thresholds, p->name, metric);
+    int pairs = plan_pairs(plan, p);
+    if (!limit || !limit->worse_text || !plan_yields(plan, p, metric))
+        return;
+    struct power_gate gate = {
+        .rule = plan->thresholds.rule,
+        .pairs = (size_t)pairs,
+        .confirm = (size_t)plan_confirm(plan, p),
+        .threshold = limit->worse,
+        .better = better,
+    };
+    buf_printf(out, "%s%s %s worse", out->len ? "; " : "", metric, limit->worse_text);
+    if (pairs >= 5)
+        buf_printf(out, " (%.2g%% false alarms if the noise is as large)",
+                   100 * power_false_alarm(&gate, limit->worse));
+}
+
+static void limits(const struct plan *plan, const struct profile *p, struct buf *out)
+{
+    size_t count;
+    const struct metric_def *table = metric_table(&count);
+    const struct runner *runner = plan_find_runner(plan, p->runner);
+    for (size_t i = 0; i < count; i++)
+        limit_text(plan, p, table[i].name, table[i].better, out);
+    for (size_t i = 0; runner && i < runner->metric_count; i++) {
+        if (!metric_find(runner->metrics[i].name))
+            limit_text(plan, p, runner->metrics[i].name, runner->metrics[i].better, out);
+    }
+}
+
+static void profile_text(const struct plan *plan, const struct profile *p, int64_t duration_ms,
+                         const struct report_style *style, struct buf *out)
+{
+    struct buf text = BUF_INIT;
+    buf_addch(out, '\n');
+    tone_text(out, style->color, TONE_BOLD, p->name);
+    buf_addch(out, '\n');
+    repeats(plan, p, duration_ms, &text);
+    line(style, "  runs", text.data, out);
+    buf_clear(&text);
+    for (size_t i = 0; i < p->load_count; i++)
+        buf_printf(&text, "%s%s=%s", i ? " " : "", p->load[i].name, p->load[i].text);
+    if (text.len)
+        line(style, "  load", text.data, out);
+    buf_clear(&text);
+    limits(plan, p, &text);
+    line(style, "  limits", text.len ? text.data : "none: nothing is judged", out);
+    buf_clear(&text);
+    double factor = judge_sees_factor(plan_pairs(plan, p));
+    if (text.len == 0 && isfinite(factor) && plan_pairs(plan, p) > 0) {
+        buf_printf(&text,
+                   "a change of %.3g times the noise (sigma of the paired change), 8 times "
+                   "in 10",
+                   factor);
+        line(style, "  sees", text.data, out);
+    }
+    buf_release(&text);
+}
+
+void plan_text(const struct plan *plan, int64_t duration_ms, const struct report_style *style,
+               struct buf *out)
+{
+    struct buf text = BUF_INIT;
+    bool sealed = plan->sha256[0] != '\0';
+    line(style, "plan", sealed ? plan->sha256 : "hashed when the warm-up runs have fixed the pairs",
+         out);
+    variants(plan, style, out);
+    uint64_t ns = plan_expected_ns(plan);
+    if (sealed)
+        buf_printf(&text, "%llu, one after the other", (unsigned long long)plan_run_count(plan));
+    else
+        buf_addstr(&text, "fixed by the warm-up runs");
+    line(style, "runs", text.data, out);
+    buf_clear(&text);
+    if (sealed && ns > 0)
+        time_text(ns, &text);
+    else if (!sealed)
+        time_text((uint64_t)duration_ms * plan->variant_count * 1000000ULL, &text);
+    else
+        buf_addstr(&text, "unknown: it depends on the programs");
+    line(style, "time", text.data, out);
+    line(style, "isolation", plan->isolation ? plan->isolation : "-", out);
+    buf_clear(&text);
+    buf_printf(&text, "%s, rule %s", plan->thresholds.name ? plan->thresholds.name : "none",
+               rule_name(plan->thresholds.rule));
+    line(style, "thresholds", text.data, out);
+    for (size_t i = 0; i < plan->profile_count; i++)
+        profile_text(plan, &plan->profiles[i], duration_ms, style, out);
+    buf_release(&text);
+}

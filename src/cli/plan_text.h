@@ -1,0 +1,16 @@
+/*
+ * plan_text: a plan for people: what would run, for how long, and what it could see.
+ */
+#ifndef ABBA_CLI_PLAN_TEXT_H
+#define ABBA_CLI_PLAN_TEXT_H
+
+#include "model/plan.h"
+#include "report/report.h"
+
+struct buf;
+
+/* Adds the text. `duration_ms`: of a compare whose pairs are not fixed yet. */
+void plan_text(const struct plan *plan, int64_t duration_ms, const struct report_style *style,
+               struct buf *out);
+
+#endif

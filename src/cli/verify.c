@@ -1,0 +1,125 @@
+#include "cli/commands.h"
+
+#include "archive/reader.h"
+#include "archive/verify.h"
+#include "base/buf.h"
+#include "cli/cli.h"
+#include "cli/settings.h"
+#include "cli/terminal.h"
+#include "judge/judge.h"
+
+#include <ctype.h>
+#include <string.h>
+
+static const struct option_def digests[] = {
+    {.name = "digest",
+     .arg = "HEX",
+     .kind = OPTION_TEXT,
+     .offset = offsetof(struct settings, digest),
+     .help = "the digest that the run printed; without it, an archive that was rewritten as a "
+             "whole looks whole"},
+};
+static const struct option_group group_digest = {"What is expected", digests, 1};
+
+static const struct option_group *const groups[] = {&group_digest, &group_plain, &group_help, NULL};
+
+static const char *const examples[] = {
+    "abba verify archive/20240506T070809Z-flow-pingpong-1a2b3c4d",
+    "structure, checksums, plan, order of runs, and the report computed again",
+    "abba verify ARCHIVE --digest 9f86d0...", "and that it is the archive that this digest names",
+    NULL};
+
+/* "sha256:" in front is fine; else 64 hex digits, lower case for comparison. */
+static int digest_of(const char *text, struct arena *arena, const char **out, struct err *err)
+{
+    if (strncmp(text, "sha256:", 7) == 0)
+        text += 7;
+    char *hex = arena_strdup(arena, text);
+    for (char *p = hex; *p; p++)
+        *p = (char)tolower((unsigned char)*p);
+    if (strlen(hex) != 64 || strspn(hex, "0123456789abcdef") != 64)
+        return err_set(err, ERR_USAGE,
+                       "option '--digest': found '%.80s', allowed are 64 hexadecimal digits", text);
+    *out = hex;
+    return 0;
+}
+
+/* Names the first line in which the two texts differ. */
+static int differ(const struct buf *computed, const char *stored, size_t len, struct err *err)
+{
+    size_t i = 0, line = 1;
+    while (i < len && i < computed->len && stored[i] == computed->data[i]) {
+        line += stored[i] == '\n';
+        i++;
+    }
+    const char *a = stored + i, *b = computed->data + i;
+    while (a > stored && a[-1] != '\n') {
+        a--;
+        b--;
+    }
+    size_t a_len = (size_t)(stored + len - a), b_len = (size_t)(computed->data + computed->len - b);
+    const char *a_end = memchr(a, '\n', a_len), *b_end = memchr(b, '\n', b_len);
+    a_len = a_end ? (size_t)(a_end - a) : a_len;
+    b_len = b_end ? (size_t)(b_end - b) : b_len;
+    return err_set(err, ERR_ARCHIVE,
+                   "report.json, line %zu: found '%.*s', computed from the samples is '%.*s'", line,
+                   (int)(a_len > 200 ? 200 : a_len), a, (int)(b_len > 200 ? 200 : b_len), b);
+}
+
+static int check_report(const struct archive *a, struct settings *s, struct err *err)
+{
+    struct report r;
+    struct buf computed = BUF_INIT;
+    int rc = -1;
+
+    if (!a->report) {
+        err_set(err, ERR_ARCHIVE, "'%s' has no report.json", a->folder);
+    } else if (judge_archive(a, &r, &s->arena, err) == 0) {
+        report_encode(&r, &computed);
+        rc = computed.len == a->report_len && memcmp(computed.data, a->report, computed.len) == 0
+                 ? 0
+                 : differ(&computed, a->report, a->report_len, err);
+    }
+    buf_release(&computed);
+    return rc;
+}
+
+static int verify(struct settings *s, struct err *err)
+{
+    struct archive *a = NULL;
+    struct buf text = BUF_INIT;
+    const char *digest = NULL;
+    int status = -1;
+
+    if (s->digest && digest_of(s->digest, &s->arena, &digest, err) != 0)
+        return -1;
+    if (archive_open(&a, s->operands.items[0], err) != 0)
+        return -1;
+    if (archive_verify(a, digest, err) != 0 || check_report(a, s, err) != 0)
+        goto out;
+    buf_printf(&text, "whole: %zu runs, plan %.12s..., report computed again\ndigest %s\n",
+               a->sample_count, a->plan->sha256, a->digest);
+    if (terminal_print(text.data, s->quiet ? 0 : text.len, err) == 0)
+        status = STATUS_PASSED;
+out:
+    archive_close(a);
+    buf_release(&text);
+    return status;
+}
+
+const struct command_def command_verify = {
+    .name = "verify",
+    .operands = "ARCHIVE",
+    .summary = "check that an archive is whole and that its report follows from it",
+    .about =
+        "Checks an archive's structure, its checksums, the plan's hash, that every planned run "
+        "is there once and in order, and that report.json comes out of the samples again, "
+        "byte for byte. The first difference is named. Exit 0: whole; 3: unfinished; 5: "
+        "damaged, or not an archive.",
+    .groups = groups,
+    .examples = examples,
+    .min_operands = 1,
+    .max_operands = 1,
+    .names = NAMES_FOLDER,
+    .run = verify,
+};
