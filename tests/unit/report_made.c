@@ -187,6 +187,7 @@ void report_made_compare(struct report *r, size_t candidates, struct arena *aren
                                  .level = 0.954,
                                  .metrics = m,
                                  .metric_count = n};
+    strings_add(&p->notes, arena, "not measured: cycles, cache_misses (" NO_PMU ")");
 }
 
 void report_made_failed(struct report *r, struct arena *arena)
@@ -204,6 +205,8 @@ void report_made_failed(struct report *r, struct arena *arena)
     p->complete_pairs = 6;
     p->failures = &failure;
     p->failure_count = 1;
+    strings_add(&r->notes, arena,
+                "only the candidate fails: 'candidate' in 2 runs, the baseline in none");
     for (size_t i = 0; i < p->metric_count; i++) {
         p->metrics[i].complete_pairs = 6;
         if (!isnan(p->metrics[i].threshold)) {

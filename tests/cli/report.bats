@@ -1,0 +1,120 @@
+#!/usr/bin/env bats
+# Reports from an archive, and its verification.
+
+setup() {
+    load common
+    setup_folder
+}
+
+make_archive() {
+    compare -n 6 -q --threshold cpu_time=50% --archive kept "$cost/spin 3" "$cost/spin 12"
+    expect_status 1
+    shown=$output
+}
+
+@test "the report of an archive is what the series printed" {
+    make_archive
+    abba report kept
+    expect_status 1
+    [ "$output" = "$shown" ]
+}
+
+@test "the report comes from the samples, not from report.json" {
+    make_archive
+    rm kept/report.json
+    abba report kept
+    expect_status 1
+    expect_out "regressed"
+}
+
+@test "json is report.json" {
+    make_archive
+    "$ABBA" report kept --format json | cmp - kept/report.json
+}
+
+@test "markdown has the verdict first and the rest folded" {
+    make_archive
+    abba report kept --format markdown
+    expect_status 1
+    [[ "$output" == "### "*regressed* ]]
+    expect_out "<details>"
+}
+
+@test "junit is XML with a failure" {
+    make_archive
+    abba report kept --format junit
+    expect_status 1
+    printf '%s' "$output" | python3 -c '
+import sys, xml.etree.ElementTree as e
+root = e.fromstring(sys.stdin.read())
+assert root.get("failures") == "2", root.attrib
+assert root.find(".//testcase[@name=\"cpu_time\"]/failure") is not None'
+}
+
+@test "other thresholds give an exploratory report" {
+    make_archive
+    abba report kept --threshold cpu_time=5000%
+    expect_status 0
+    expect_out "exploratory"
+    abba report kept --threshold cpu_tiem=5%
+    expect_status 2
+    expect_err "cpu_time"
+    abba report kept --threshold cpu_time
+    expect_status 2
+}
+
+@test "-o writes the whole report or nothing" {
+    make_archive
+    abba report kept -o out.txt
+    expect_status 1
+    [ -z "$output" ]
+    grep -q regressed out.txt
+    abba report kept -o nowhere/out.txt
+    expect_status 3
+    expect_err "nowhere/out.txt"
+}
+
+@test "verify: whole" {
+    make_archive
+    abba verify kept
+    expect_status 0
+    expect_out "whole: 12 runs"
+    (cd kept && sha256sum -c --quiet SHA256SUMS)
+}
+
+@test "verify: an altered verdict is found although its checksum was made again" {
+    make_archive
+    sed -i 's/"verdict": "regressed"/"verdict": "passed"/' kept/report.json
+    abba verify kept
+    expect_status 5
+    (cd kept && sha256sum $(sed 's/^[^ ]* .//' SHA256SUMS) >new && mv new SHA256SUMS)
+    abba verify kept
+    expect_status 5
+    expect_err "report.json"
+}
+
+@test "verify: an altered, missing or additional file is named" {
+    make_archive
+    cp -r kept other
+    echo >>other/series.json
+    abba verify other
+    expect_status 5
+    expect_err "series.json"
+    rm -r other && cp -r kept other
+    rm "$(ls other/raw/* | head -1)"
+    abba verify other
+    expect_status 5
+    expect_err "raw/"
+}
+
+@test "an unfinished archive is incomplete" {
+    make_archive
+    rm kept/SHA256SUMS
+    head -7 kept/samples.jsonl >cut && mv cut kept/samples.jsonl
+    abba report kept
+    expect_status 3
+    expect_out "7 of 12 runs"
+    abba verify kept
+    expect_status 3
+    expect_err "unfinished: 7 of 12 runs"
+}
