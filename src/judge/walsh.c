@@ -96,7 +96,8 @@ struct neighbours {
     double at, after;
 };
 
-/* The largest cell that is at most v, and the smallest beyond it; both exist. */
+/* The largest cell that is at most v, and the smallest beyond it; both exist. Left of a triangle
+ * stands its mirror image, so that nothing is lost by looking at cells there. */
 static struct neighbours around(const struct matrix *m, double v)
 {
     struct neighbours found = {-INFINITY, INFINITY};
@@ -109,8 +110,6 @@ static struct neighbours around(const struct matrix *m, double v)
             j--;
         if (j > first && m->cell(m->x[i], m->y[j - 1]) > found.at)
             found.at = m->cell(m->x[i], m->y[j - 1]);
-        if (j < first)
-            j = first; /* cells left of the triangle are not in it; the next ones are beyond v */
         if (j < m->ny && m->cell(m->x[i], m->y[j]) < found.after)
             found.after = m->cell(m->x[i], m->y[j]);
     }

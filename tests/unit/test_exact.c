@@ -181,6 +181,27 @@ static void signed_rank_beyond_fifty_continues_the_exact_one(void **state)
     assert_true(exact.p > 0 && exact.p < 1);
 }
 
+static void normal_approximations_allow_for_ties(void **state)
+{
+    double values[60], x[30], y[30];
+    struct signed_rank s;
+    struct rank_sum r;
+
+    (void)state;
+    for (int i = 0; i < 60; i++)
+        values[i] = (i % 4 == 0 ? -1.0 : 1.0) * (i % 5 + 1);
+    signed_rank_test(values, 60, &s);
+    check_same(s.v, 1372.5);
+    check_near(s.p, 0.0007231018782833403, 1e-12);
+    for (int i = 0; i < 30; i++) {
+        x[i] = i % 5;
+        y[i] = i % 5 + (i % 3 == 0);
+    }
+    rank_sum_test(x, 30, y, 30, &r);
+    check_same(r.w, 861.0);
+    check_near(r.p, 0.42037706494165894, 1e-12);
+}
+
 static void rank_sum_counts_arrangements(void **state)
 {
     static const double low[] = {1, 2, 3, 4}, high[] = {5, 6, 7, 8}, mixed[] = {2.5, 9};
@@ -430,6 +451,7 @@ int main(void)
         cmocka_unit_test(signed_rank_counts_zeros_and_ties),
         cmocka_unit_test(signed_rank_takes_infinities_as_the_largest),
         cmocka_unit_test(signed_rank_beyond_fifty_continues_the_exact_one),
+        cmocka_unit_test(normal_approximations_allow_for_ties),
         cmocka_unit_test(rank_sum_counts_arrangements),
         cmocka_unit_test(rank_sum_is_conditional_on_ties),
         cmocka_unit_test(rank_sum_beyond_fifty_is_near_the_exact_one),

@@ -73,6 +73,7 @@ static void first_vector_is_judged_out_of_an_archive(void **state)
     check_nine(m->slot_p, 0.028571429);
     check_nine(m->sigma, 0.008215641);
     check_same(m->threshold, 0.05);
+    assert_true(unknown(m->balanced_median)); /* an even count needs none */
     assert_int_equal(m->mark, MARK_WORSE);
     assert_string_equal(m->unit, "CPU-s/Gbit");
     assert_string_equal(r.profiles[0].order, "4 AB, 4 BA");
@@ -152,8 +153,8 @@ static void differences_within_the_floor_are_none(void **state)
     made_flat(&s, 0, STAGE_MAIN, "peak_rss", 1000000, 1300000, 8);
     r = judged(&s);
     assert_int_equal(r.verdict, VERDICT_REGRESSED);
-    for (size_t i = 0; i < s.archive.sample_count; i++)
-        s.archive.samples[i].metrics[0].floor = 393216;
+    for (uint64_t pair = 1; pair <= 8; pair++) /* of one of them is enough */
+        made_find(&s, 0, STAGE_MAIN, pair, pair > 4)->metrics[0].floor = 393216;
     r = judged(&s);
     assert_int_equal(r.verdict, VERDICT_PASSED);
     check_same(row(&r, 0, "peak_rss")->median_change, 0.0);
@@ -228,6 +229,8 @@ static void failed_runs_are_incomplete_even_if_nothing_is_judged(void **state)
     assert_int_equal(r.verdict, VERDICT_INCOMPLETE);
     assert_int_equal(r.profiles[0].failure_count, 2);
     assert_false(says(&r.notes, "only the candidate"));
+    assert_false(says(&r.profiles[0].notes, "only the candidate"));
+    assert_true(says(&r.profiles[0].notes, "'candidate' failed in 6 runs"));
     made_release(&s);
 }
 
@@ -346,6 +349,14 @@ static void the_last_attempt_of_a_pair_counts(void **state)
     check_same(row(&r, 0, "throughput")->baseline_min, 99);
     assert_int_equal(r.runs_done, 12);
     assert_true(r.finished);
+    for (size_t i = 10; i < 12; i++) { /* also if its lines came first */
+        struct sample t = s.archive.samples[i];
+
+        s.archive.samples[i] = s.archive.samples[i + 2];
+        s.archive.samples[i + 2] = t;
+    }
+    r = judged(&s);
+    check_same(row(&r, 0, "throughput")->baseline_min, 99);
     made_release(&s);
 }
 
@@ -682,6 +693,11 @@ static void identical_variants_that_were_not_run_are_identical(void **state)
     s.plan.aa = true;
     r = judged(&s);
     assert_int_equal(r.verdict, VERDICT_INCOMPLETE);
+    s.plan.aa = false;
+    made_flat(&s, 0, STAGE_MAIN, "throughput", 100, 50, 8);
+    r = judged(&s); /* they were run all the same */
+    assert_int_equal(r.verdict, VERDICT_REGRESSED);
+    assert_true(says(&r.notes, "'baseline' and 'candidate' are the same program file"));
     made_release(&s);
 }
 
@@ -719,6 +735,24 @@ static void noisy_pairs_are_counted_and_kept(void **state)
     assert_int_equal(r.profiles[0].noisy_pairs, 2);
     assert_int_equal(row(&r, 0, "throughput")->complete_pairs, 8);
     assert_true(says(&r.profiles[0].notes, "2 of 8 pairs were noisy"));
+    made_release(&s);
+}
+
+static void a_slot_effect_of_half_the_threshold_is_told_untested(void **state)
+{
+    static const double b[] = {100, 105.5, 100, 105.5, 100}, c[] = {105.5, 100, 105.5, 100, 105.5};
+    struct made_series s;
+    struct report r;
+
+    (void)state;
+    made_init(&s, 2, 5, 0);
+    made_limit(&s, "cpu_per_gbit", "10%", 0.1);
+    made_pairs(&s, 0, STAGE_MAIN, "cpu_per_gbit", b, c, 5);
+    r = judged(&s);
+    assert_true(says(&r.profiles[0].notes, "reads 5.5 % higher (at least half the threshold)"));
+    s.limits[0].worse = 0.12;
+    r = judged(&s);
+    assert_false(says(&r.profiles[0].notes, "the second run of a pair"));
     made_release(&s);
 }
 
@@ -848,6 +882,86 @@ static void the_machine_is_told_in_one_line(void **state)
     made_release(&s);
 }
 
+/* --- anything at all --- */
+
+static unsigned draw(uint64_t *state, unsigned below)
+{
+    *state = *state * 6364136223846793005ULL + 1442695040888963407ULL;
+    return (unsigned)(*state >> 33) % below;
+}
+
+static double odd_number(uint64_t *state)
+{
+    static const double numbers[] = {0,   0,    1,     1,      2,      100, 110, -5,
+                                     0.1, 1e-9, 1e300, 5e-324, -1e300, 90,  105, 95};
+
+    return numbers[draw(state, 16)];
+}
+
+/* A run of a random place, end and content; also twice, also of a place that the plan lacks. */
+static void odd_run(struct made_series *s, uint64_t *state)
+{
+    static const char *const metrics[] = {"throughput", "peak_rss", "cycles", "answers"};
+    struct sample *run =
+        made_run(s, draw(state, 2), (enum sample_stage)draw(state, 3), draw(state, 8), 0);
+
+    run->variant = s->plan.variants[draw(state, 3)].name;
+    run->slot = draw(state, 4);
+    run->attempt = draw(state, 8) ? 1 : draw(state, 4);
+    run->status = draw(state, 6) ? SAMPLE_OK : (enum sample_status)draw(state, 5);
+    for (size_t m = 0; m < 4; m++) {
+        if (draw(state, 10) == 0)
+            continue;
+        made_figure(s, run, metrics[m], odd_number(state))->floor = draw(state, 3);
+        if (draw(state, 20) == 0)
+            run->metrics[run->metric_count - 1].value =
+                value_none((enum value_status)(2 + draw(state, 5)), "no reason");
+    }
+}
+
+static void check_report(const struct made_series *s, const struct report *r)
+{
+    for (size_t p = 0; p < r->profile_count; p++) {
+        for (size_t i = 0; i < r->profiles[p].metric_count; i++) {
+            const struct report_metric *m = &r->profiles[p].metrics[i];
+            bool gates = thresholds_limit(&s->plan.thresholds, r->profiles[p].profile, m->metric);
+
+            if (gates && m->complete_pairs < r->profiles[p].min_complete)
+                assert_int_equal(m->verdict, VERDICT_INCOMPLETE);
+            if (gates && r->profiles[p].verdict == VERDICT_PASSED)
+                assert_int_equal(m->verdict, VERDICT_PASSED);
+            assert_true(m->complete_pairs <= r->profiles[p].pairs);
+        }
+    }
+}
+
+static void odd_archives_neither_crash_nor_pass_unseen(void **state)
+{
+    uint64_t random = 42;
+
+    (void)state;
+    for (int i = 0; i < 400; i++) {
+        struct made_series s;
+        struct report r;
+        struct buf text = BUF_INIT;
+        size_t runs = draw(&random, 120);
+
+        made_init(&s, 3, 1 + (int)draw(&random, 7), (int)draw(&random, 8));
+        made_profile(&s);
+        s.plan.aa = draw(&random, 4) == 0;
+        s.plan.thresholds.rule = draw(&random, 2) ? RULE_MEDIAN : RULE_BOUNDED;
+        made_limit(&s, "throughput", "10%", 0.1);
+        made_limit(&s, "peak_rss", "0%", 0.0)->claim = CLAIM_BETTER;
+        for (size_t n = 0; n < runs; n++)
+            odd_run(&s, &random);
+        r = judged(&s);
+        check_report(&s, &r);
+        report_encode(&r, &text);
+        buf_release(&text);
+        made_release(&s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -880,12 +994,14 @@ int main(void)
         cmocka_unit_test(identical_variants_that_were_not_run_are_identical),
         cmocka_unit_test(a_changed_program_makes_the_series_invalid),
         cmocka_unit_test(noisy_pairs_are_counted_and_kept),
+        cmocka_unit_test(a_slot_effect_of_half_the_threshold_is_told_untested),
         cmocka_unit_test(few_and_odd_counts_are_labelled),
         cmocka_unit_test(a_gate_inside_the_noise_is_called_that),
         cmocka_unit_test(limits_that_nothing_yields_are_told),
         cmocka_unit_test(other_thresholds_are_exploratory),
         cmocka_unit_test(an_unknown_analysis_is_refused),
         cmocka_unit_test(the_machine_is_told_in_one_line),
+        cmocka_unit_test(odd_archives_neither_crash_nor_pass_unseen),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

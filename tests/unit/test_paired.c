@@ -223,6 +223,20 @@ static void one_and_two_pairs_have_a_median_and_no_interval(void **state)
     }
 }
 
+static void a_slot_effect_is_testable_from_eight_pairs_on(void **state)
+{
+    (void)state;
+    for (size_t n = 7; n <= 8; n++) {
+        struct paired p = pairs_of(v1_b, v1_c, n, BETTER_LOWER);
+        struct paired_slot slot;
+
+        paired_slot_effect(&p, &slot);
+        assert_true(slot.known);
+        assert_true(slot.testable == (n == 8));
+        paired_release(&p);
+    }
+}
+
 static void no_pairs_need_no_special_care_where_nothing_is_asked(void **state)
 {
     struct paired p = pairs_of(NULL, NULL, 0, BETTER_LOWER);
@@ -405,6 +419,7 @@ int main(void)
         cmocka_unit_test(zero_baselines_give_infinities_and_never_nan),
         cmocka_unit_test(identical_samples_have_not_changed),
         cmocka_unit_test(one_and_two_pairs_have_a_median_and_no_interval),
+        cmocka_unit_test(a_slot_effect_is_testable_from_eight_pairs_on),
         cmocka_unit_test(no_pairs_need_no_special_care_where_nothing_is_asked),
         cmocka_unit_test(differences_up_to_the_floor_are_no_change),
         cmocka_unit_test(balanced_median_takes_the_slot_effect_out_of_an_odd_count),
