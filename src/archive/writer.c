@@ -8,6 +8,7 @@
 #include "archive/checksums.h"
 #include "archive/folder.h"
 #include "archive/names.h"
+#include "archive/redact.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/digest.h"
@@ -25,6 +26,7 @@ struct archive_writer {
     uint64_t samples_bytes;       /* whole lines in samples.jsonl */
     struct digest samples_digest; /* of those lines */
     struct checksums sums;        /* of everything that is complete */
+    struct redaction redaction;   /* empty: nothing is replaced */
     struct buf line, table;       /* reused from run to run */
     int64_t synced_ns;            /* CLOCK_MONOTONIC of the last fdatasync */
     bool unsynced;
@@ -62,6 +64,7 @@ void archive_writer_free(struct archive_writer *w)
         digest_abandon(&w->samples_digest);
     folder_release(&w->folder);
     checksums_release(&w->sums);
+    redaction_release(&w->redaction);
     buf_release(&w->line);
     buf_release(&w->table);
     free(w);
@@ -70,6 +73,11 @@ void archive_writer_free(struct archive_writer *w)
 const char *archive_writer_folder(const struct archive_writer *w)
 {
     return w->folder.path;
+}
+
+void archive_writer_anonymize(struct archive_writer *w)
+{
+    redaction_add_host(&w->redaction);
 }
 
 /* Adds a whole file, put in place by rename, to the list of checksums. */
@@ -176,13 +184,32 @@ static int put_raw(struct archive_writer *w, const struct sample *s, struct samp
     return 0;
 }
 
+/* Replaces names in one piece of a stream; `room` holds the new text if there is one. */
+static void redact_part(const struct archive_writer *w, struct folder_part *part, struct buf *room)
+{
+    if (redaction_apply(&w->redaction, part->data, part->len, room))
+        *part = (struct folder_part){room->data, room->len};
+}
+
 static int put_capture(struct archive_writer *w, const struct sample *s, struct sample_role *role,
                        const char *kind, const struct capture *c, struct arena *arena,
                        struct err *err)
 {
-    const struct folder_part parts[2] = {{c->head, c->head_len}, {c->tail, c->tail_len}};
+    struct folder_part parts[2] = {{c->head, c->head_len}, {c->tail, c->tail_len}};
+    struct buf whole = BUF_INIT, rooms[2] = {BUF_INIT, BUF_INIT};
 
-    return put_raw(w, s, role, kind, parts, c->cut, arena, err);
+    if (w->redaction.count > 0 && c->cut == 0 && c->tail_len > 0) {
+        capture_text(c, &whole); /* a name may stand where head and tail meet */
+        parts[0] = (struct folder_part){whole.data, whole.len};
+        parts[1] = (struct folder_part){NULL, 0};
+    }
+    for (size_t i = 0; i < 2; i++)
+        redact_part(w, &parts[i], &rooms[i]);
+    int rc = put_raw(w, s, role, kind, parts, c->cut, arena, err);
+    buf_release(&whole);
+    buf_release(&rooms[0]);
+    buf_release(&rooms[1]);
+    return rc;
 }
 
 static int put_rss(struct archive_writer *w, const struct sample *s, struct sample_role *role,
@@ -230,6 +257,29 @@ static void remove_raws(struct archive_writer *w, struct sample *s)
 
 /* --- samples.jsonl --- */
 
+static void redact_text(const struct archive_writer *w, const char **text, struct arena *arena)
+{
+    struct buf room = BUF_INIT;
+
+    if (*text && redaction_apply(&w->redaction, *text, strlen(*text), &room))
+        *text = arena_strndup(arena, room.data, room.len);
+    buf_release(&room);
+}
+
+/* Names in messages; the names of metrics, roles, variants and profiles are the plan's. */
+static void redact_sample(const struct archive_writer *w, struct sample *s, struct arena *arena)
+{
+    if (w->redaction.count == 0)
+        return;
+    redact_text(w, &s->error, arena);
+    for (size_t i = 0; i < s->metric_count; i++)
+        redact_text(w, &s->metrics[i].value.reason, arena);
+    for (size_t i = 0; i < s->role_count; i++) {
+        redact_text(w, &s->roles[i].error, arena);
+        redact_text(w, &s->roles[i].stderr_tail, arena);
+    }
+}
+
 /* Appends the line, or leaves the file as it was. */
 static int append_line(struct archive_writer *w, struct err *err)
 {
@@ -254,6 +304,7 @@ int archive_writer_sample(struct archive_writer *w, struct sample *s, const stru
         return -1;
     if (put_raws(w, s, o, arena, err) == 0) {
         buf_clear(&w->line);
+        redact_sample(w, s, arena);
         sample_encode(s, &w->line);
         if (append_line(w, err) == 0)
             return 0;

@@ -19,6 +19,12 @@ struct archive_writer;
 /* Makes the folder, which must not exist, and raw/ in it. */
 int archive_writer_new(struct archive_writer **w, const char *folder, struct err *err);
 
+/*
+ * From now on host name, user, home folder and addresses of this host are replaced in what programs
+ * printed and in messages, before they are written. The plan is archived as it was hashed.
+ */
+void archive_writer_anonymize(struct archive_writer *w);
+
 /* Writes series.json. Once, before the first sample of the main stage. */
 int archive_writer_series(struct archive_writer *w, const struct plan *plan,
                           const struct machine *machine, struct err *err);

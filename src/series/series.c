@@ -102,7 +102,11 @@ static int series_open(struct series *s, struct err *err)
     look_at_machine(s);
     if (open_meters(s, err) != 0)
         return -1;
-    return archive_writer_new(&s->writer, s->options->archive_folder, err);
+    if (archive_writer_new(&s->writer, s->options->archive_folder, err) != 0)
+        return -1;
+    if (!s->options->identify)
+        archive_writer_anonymize(s->writer);
+    return 0;
 }
 
 static void series_close(struct series *s)

@@ -216,6 +216,23 @@ static void sync_may_be_called_at_any_time(void **state)
     assert_int_equal(archive_writer_sync(m.writer, true, &err), 0);
 }
 
+static void names_are_replaced_in_raw_files_and_messages_on_request(void **state)
+{
+    (void)state;
+    setenv("HOME", "/home/abba-tester", 1);
+    m.roles[0].out = outcome_cut("at the end: /home/abba", "-tester/x\n", 0);
+    m.roles[1].out = outcome_text("/home/abba-tester\n");
+    run_one();
+    assert_string_equal(made_archive_read(&m, "raw/000001-receiver.stdout", NULL),
+                        "at the end: /home/abba-tester/x\n");
+    archive_writer_anonymize(m.writer);
+    run_one();
+    assert_string_equal(made_archive_read(&m, "raw/000002-receiver.stdout", NULL),
+                        "at the end: HOME/x\n");
+    assert_string_equal(made_archive_read(&m, "raw/000002-sender.stdout", NULL), "HOME\n");
+    assert_string_equal(made_archive_read(&m, "raw/000002-sender.stderr", NULL), "a warning\n");
+}
+
 /* --- links and strangers --- */
 
 static void a_link_in_the_place_of_a_raw_file_is_not_followed(void **state)
@@ -369,6 +386,7 @@ int main(void)
         TEST(the_list_is_sorted_and_has_every_file_but_itself),
         TEST(nothing_is_added_once_it_is_finished),
         TEST(sync_may_be_called_at_any_time),
+        TEST(names_are_replaced_in_raw_files_and_messages_on_request),
         TEST(a_link_in_the_place_of_a_raw_file_is_not_followed),
         cmocka_unit_test_teardown(a_full_disk_loses_only_the_sample_that_did_not_fit,
                                   unmount_small),
