@@ -107,6 +107,8 @@ static size_t bytes_of(const struct strings *list)
 static int check_program(const struct strings *argv, const struct runner_role *role,
                          struct err *err)
 {
+    if (argv->count == 0)
+        return err_set(err, ERR_CONFIG, "role '%s' has no command", role->name);
     if (argv->items[0][0] == '/')
         return 0;
     err_set(err, ERR_CONFIG, "role '%s': command[0] is '%s': an absolute path is needed",
@@ -133,10 +135,9 @@ int plan_role_command(const struct plan *plan, const struct profile *profile,
         return -1;
     build_environment(plan, variant, inherit, &env, arena);
     pad += bytes_of(&wide) - bytes_of(&argv);
-    padding = arena_alloc(arena, sizeof("ABBA_PAD=") + pad);
-    memcpy(padding, "ABBA_PAD=", 9);
-    memset(padding + 9, 'x', pad);
-    strings_add(&env, arena, padding);
+    padding = arena_alloc(arena, pad + 1);
+    memset(padding, 'x', pad);
+    strings_add(&env, arena, arena_printf(arena, "ABBA_PAD=%s", padding));
     out->argv = argv.items;
     out->envp = env.items;
     out->bytes = bytes_of(&argv) + bytes_of(&env) + strlen(argv.items[0]) + 1;
