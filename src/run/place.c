@@ -170,47 +170,44 @@ static void take_failed(struct place *p, const struct wire_failed *m)
 
 int place_hear(struct place *p, const struct counters *counters, struct err *err)
 {
-    for (;;) {
-        union {
-            struct wire_head head;
-            struct wire_armed armed;
-            struct wire_failed failed;
-            struct wire_exited exited;
-            struct wire_empty empty;
-        } m;
-        int fds[WIRE_MAX_FDS];
-        size_t fd_count;
-        pid_t sender;
-        ssize_t n = wire_recv(p->seat.sock, &m, sizeof(m), MSG_DONTWAIT, fds, &fd_count, &sender);
+    union {
+        struct wire_head head;
+        struct wire_armed armed;
+        struct wire_failed failed;
+        struct wire_exited exited;
+        struct wire_empty empty;
+    } m;
+    int fds[WIRE_MAX_FDS];
+    size_t fd_count;
+    pid_t sender;
+    ssize_t n = wire_recv(p->seat.sock, &m, sizeof(m), MSG_DONTWAIT, fds, &fd_count, &sender);
 
-        if (n < 0 && errno == EAGAIN)
-            return 0;
-        if (n < 0)
-            return err_sys(err, ERR_SYSTEM, errno, "cannot hear the process of role '%s'",
-                           p->role->name);
-        if (n == 0)
-            return err_set(err, ERR_SYSTEM, "the process that keeps role '%s' was killed",
-                           p->role->name);
-        if (m.head.run == p->run && m.head.type == WIRE_ARMED &&
-            m.armed.events == counters->event_count) {
-            take_armed(p, &m.armed, fds, fd_count, sender);
-            continue;
-        }
-        for (size_t i = 0; i < fd_count; i++)
-            close(fds[i]);
-        if (m.head.run != p->run)
-            continue;
-        if (m.head.type == WIRE_FAILED)
-            take_failed(p, &m.failed);
-        else if (m.head.type == WIRE_EXITED)
-            take_exited(p, &m.exited);
-        else if (m.head.type == WIRE_EMPTY) {
-            p->tree = m.empty.tree;
-            p->empty = true;
-        }
-        if (p->empty) /* nothing more comes in this run */
-            return 0;
+    if (n < 0 && errno == EAGAIN)
+        return 0;
+    if (n < 0)
+        return err_sys(err, ERR_SYSTEM, errno, "cannot hear the process of role '%s'",
+                       p->role->name);
+    if (n == 0)
+        return err_set(err, ERR_SYSTEM, "the process that keeps role '%s' was killed",
+                       p->role->name);
+    if (m.head.run == p->run && m.head.type == WIRE_ARMED &&
+        m.armed.events == counters->event_count) {
+        take_armed(p, &m.armed, fds, fd_count, sender);
+        return 0;
     }
+    for (size_t i = 0; i < fd_count; i++)
+        close(fds[i]);
+    if (m.head.run != p->run)
+        return 0;
+    if (m.head.type == WIRE_FAILED)
+        take_failed(p, &m.failed);
+    else if (m.head.type == WIRE_EXITED)
+        take_exited(p, &m.exited);
+    else if (m.head.type == WIRE_EMPTY) {
+        p->tree = m.empty.tree;
+        p->empty = true;
+    }
+    return 0;
 }
 
 /* ---- while it runs ---- */

@@ -52,7 +52,7 @@ void place_begin(struct place *p, const struct run_role *role, struct role_outco
 int place_start(struct place *p, const struct counters *counters, int in_fd, uint64_t now_ns,
                 struct err *err);
 
-/* Takes the messages that have come from Z. */
+/* Takes a message that has come from Z. */
 int place_hear(struct place *p, const struct counters *counters, struct err *err);
 
 /* Looks whether the role is ready now, and notes it. READY_NEVER sets the outcome's error. */

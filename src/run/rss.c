@@ -101,7 +101,8 @@ static void list_namespace(struct rss *r)
 
     if (lseek(r->proc_fd, r->seek, SEEK_SET) < 0)
         return;
-    while ((n = syscall(SYS_getdents64, r->proc_fd, r->listing, LISTING_BYTES)) > 0) {
+    do {
+        n = syscall(SYS_getdents64, r->proc_fd, r->listing, LISTING_BYTES);
         for (ssize_t at = 0; at < n;) {
             const struct dirent64 *e = (const struct dirent64 *)(void *)(r->listing + at);
             pid_t pid = process_number(e->d_name);
@@ -116,7 +117,7 @@ static void list_namespace(struct rss *r)
             else
                 add(r, pid);
         }
-    }
+    } while (n > LISTING_BYTES / 2); /* less than that was all */
 }
 
 static void add_children_in(struct rss *r, const char *path)

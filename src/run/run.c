@@ -426,7 +426,7 @@ static int serve(struct run_host *h, size_t i, struct err *err)
     if (f[0].revents != 0) {
         if (place_hear(p, &h->counters, err) < 0)
             return -1;
-        if (p->ended && !had_ended) {
+        if (p->ended && !had_ended && !p->o->ready) {
             drain_read(&p->out);
             drain_read(&p->err);
         }

@@ -389,17 +389,25 @@ static void peak_memory_is_true_whatever_abba_holds(void **state)
     munmap(mine, size);
 }
 
+/* A busy machine may keep the sampler from its CPU while the peaks last; not three times. */
 static void peaks_of_a_tree_add_up(void **state)
 {
-    const struct outcome *o = rig_run_one(&rig, "tree", "peaks", "65536", "20");
+    /* Without a private /proc a tree is looked for every 50 ms. */
     const bool walks = run_host_isolation(rig.host) == ISOLATION_SUBREAPER;
 
     (void)state;
-    if (walks) /* without a private /proc a tree is looked for every 50 ms */
-        o = rig_run_one(&rig, "tree", "peaks", "65536", "120");
-    assert_int_equal(o->end, RUN_DONE);
-    check_relative((double)o->roles[0].peak_rss_bytes / 1024, rig_number(&o->roles[0], "peak_kib"),
-                   0.02);
+    for (int i = 0;; i++) {
+        const struct outcome *o = rig_run_one(&rig, "tree", "peaks", "65536", walks ? "120" : "20");
+        const struct role_outcome *r = &o->roles[0];
+        const double want = rig_number(r, "peak_kib"), got = (double)r->peak_rss_bytes / 1024;
+
+        assert_int_equal(o->end, RUN_DONE);
+        assert_true(got < want * 1.02);
+        if (i < 2 && r->missed_ticks > 0 && got < want * 0.98)
+            continue;
+        check_relative(got, want, 0.02);
+        return;
+    }
 }
 
 static void a_vfork_does_not_double_the_peak(void **state)
@@ -450,12 +458,12 @@ static void cpu_time_that_waiting_misses_is_flagged(void **state)
 
 static void a_tree_of_many_processes_is_followed(void **state)
 {
-    const struct outcome *o = rig_run_one(&rig, "tree", "wide", "300", "150");
+    const struct outcome *o = rig_run_one(&rig, "tree", "wide", "300", "800");
 
     (void)state;
     assert_int_equal(o->end, RUN_DONE);
     assert_true(o->roles[0].sampled_rss_bytes > 300u * 64 * 1024);
-    assert_true(o->roles[0].samples > 5);
+    assert_int_equal(o->roles[0].processes, 1); /* the root waited for the rest */
 }
 
 /* ---- output ---- */
