@@ -104,6 +104,18 @@ static void a_hundred_thousand_random_doubles_read_back(void **state)
     }
 }
 
+/* Below a power of two the doubles lie twice as close as above it. */
+static void powers_of_two_and_their_neighbours_read_back(void **state)
+{
+    (void)state;
+    for (int exponent = -1074; exponent < 1024; exponent++) {
+        double power = ldexp(1, exponent);
+        check_round_trip(power);
+        check_round_trip(nextafter(power, 0));
+        check_round_trip(nextafter(power, DBL_MAX));
+    }
+}
+
 static void write_all(struct json_writer *w)
 {
     jw_object_begin(w);
@@ -288,6 +300,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_print_as_people_write_them),
         cmocka_unit_test(a_hundred_thousand_random_doubles_read_back),
+        cmocka_unit_test(powers_of_two_and_their_neighbours_read_back),
         cmocka_unit_test(the_writer_puts_every_comma_where_it_belongs),
         cmocka_unit_test(what_is_not_utf_8_is_written_as_replacement_characters),
         cmocka_unit_test(the_cursor_walks_what_the_scanner_took),

@@ -209,6 +209,18 @@ static void the_nearest_word_is_offered_only_if_it_is_near(void **state)
     assert_null(text_nearest(longest, words, n));
 }
 
+static void overlong_forms_and_surrogates_are_not_utf_8(void **state)
+{
+    static const char *const bad[] = {"\xC0\x80",         "\xC1\xBF",         "\xE0\x80\x80",
+                                      "\xE0\x9F\xBF",     "\xED\xA0\x80",     "\xF0\x8F\xBF\xBF",
+                                      "\xF4\x90\x80\x80", "\xF8\x88\x80\x80", "\x80"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_false(text_is_utf8(bad[i], strlen(bad[i])));
+    assert_true(text_is_utf8("\xE0\xA0\x80\xF0\x90\x80\x80", 7));
+}
+
 static void every_code_point_survives_encoding(void **state)
 {
     struct buf b = BUF_INIT;
@@ -244,6 +256,7 @@ int main(void)
         cmocka_unit_test(xml_holds_only_what_xml_can),
         cmocka_unit_test(distance_counts_edits),
         cmocka_unit_test(the_nearest_word_is_offered_only_if_it_is_near),
+        cmocka_unit_test(overlong_forms_and_surrogates_are_not_utf_8),
         cmocka_unit_test(every_code_point_survives_encoding),
     };
 
