@@ -158,6 +158,13 @@ static bool ends_with(const char *text, const char *end)
     return a >= b && strcmp(text + a - b, end) == 0;
 }
 
+/* The same value in all runs of both sides: nothing to be told. */
+static bool is_constant(const struct report_metric *m)
+{
+    return m->baseline_min >= m->baseline_max && m->candidate_min >= m->candidate_max &&
+           m->median_change >= 0 && m->median_change <= 0;
+}
+
 bool metric_prominent(const struct report_metric *m)
 {
     static const char *const details[] = {
@@ -170,7 +177,7 @@ bool metric_prominent(const struct report_metric *m)
         if (strcmp(m->metric, details[i]) == 0)
             return false;
     }
-    return !ends_with(m->metric, "_per_byte");
+    return !ends_with(m->metric, "_per_byte") && !is_constant(m);
 }
 
 /* The bound in the worse direction. */
@@ -290,6 +297,18 @@ bool note_is_told(const char *note)
     if (strncmp(note, candidate_only, sizeof(candidate_only) - 1) == 0)
         return true;
     return note[0] == '\'' && strstr(note, "' failed in ") != NULL;
+}
+
+bool note_is_repeated(const struct report *r, const struct report_profile *p, const char *note)
+{
+    static const char missing[] = "not measured:";
+    if (strncmp(note, missing, sizeof(missing) - 1) != 0)
+        return false;
+    for (size_t i = 0; i < r->profile_count && &r->profiles[i] != p; i++) {
+        if (strings_has(&r->profiles[i].notes, note))
+            return true;
+    }
+    return false;
 }
 
 void profile_summary(const struct report_profile *p, struct buf *out)

@@ -65,6 +65,9 @@ size_t profile_failures(const struct report *r, const struct report_profile *p,
 /* Whether a note says what a report for people says elsewhere: who failed, and how often. */
 bool note_is_told(const char *note);
 
+/* Whether a profile before `p` has the same note about what could not be measured. */
+bool note_is_repeated(const struct report *r, const struct report_profile *p, const char *note);
+
 /* Adds text that may hold a child's words: control characters made visible as text_neutral does,
  * backslashes left alone, since most of it went through text_neutral before. */
 void safe_text(struct buf *out, const char *text, size_t len);

@@ -127,11 +127,13 @@ static void bullet(const char *text, struct buf *out)
     buf_addch(out, '\n');
 }
 
-static void notes(const struct strings *list, struct buf *out)
+static void notes(const struct report *r, const struct report_profile *profile,
+                  const struct strings *list, struct buf *out)
 {
     for (size_t i = 0; i < list->count; i++) {
-        if (!note_is_told(list->items[i]))
-            bullet(list->items[i], out);
+        const char *note = list->items[i];
+        if (!note_is_told(note) && !(profile && note_is_repeated(r, profile, note)))
+            bullet(note, out);
     }
 }
 
@@ -198,7 +200,7 @@ static void profile_part(const struct report *r, const struct report_profile *pr
     }
     buf_addch(out, '\n');
     sentences(profile, out);
-    notes(&profile->notes, out);
+    notes(r, profile, &profile->notes, out);
     buf_addch(out, '\n');
     buf_release(&summary);
 }
@@ -239,7 +241,7 @@ static void foot(const struct report *r, const struct report_style *style, struc
     report_alarms(r, &alarms);
     if (alarms.len)
         bullet(alarms.data, out);
-    notes(&r->notes, out);
+    notes(r, NULL, &r->notes, out);
     if (r->host_note)
         bullet(arena_printf(arena, "machine: %s", r->host_note), out);
     if (r->plan_sha256[0])

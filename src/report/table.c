@@ -9,7 +9,7 @@
 
 static const char *const tone_codes[] = {
     [TONE_PLAIN] = "",        [TONE_BOLD] = "\033[1m", [TONE_DIM] = "\033[2m",
-    [TONE_GOOD] = "\033[32m", [TONE_BAD] = "\033[31m", [TONE_WARN] = "\033[33m",
+    [TONE_GOOD] = "\033[32m", [TONE_BAD] = "\033[31m", [TONE_WARN] = "\033[35m",
     [TONE_HEAD] = "\033[36m",
 };
 

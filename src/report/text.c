@@ -62,10 +62,11 @@ static void labelled(struct page *p, const char *label, const char *text)
     buf_release(&safe);
 }
 
-static void notes(struct page *p, const struct strings *list)
+static void notes(struct page *p, const struct report_profile *profile, const struct strings *list)
 {
     for (size_t i = 0; i < list->count; i++) {
-        if (!note_is_told(list->items[i]))
+        const char *note = list->items[i];
+        if (!note_is_told(note) && !(profile && note_is_repeated(p->r, profile, note)))
             labelled(p, "note", list->items[i]);
     }
 }
@@ -454,7 +455,7 @@ static void profile_block(struct page *p, const struct report_profile *profile)
     }
     aa_table(p, profile);
     sees_line(p, profile);
-    notes(p, &profile->notes);
+    notes(p, profile, &profile->notes);
     buf_release(&summary);
 }
 
@@ -500,6 +501,19 @@ static void head(struct page *p)
     }
 }
 
+static bool is_judged(const struct report *r, const char *metric)
+{
+    for (size_t i = 0; i < r->profile_count; i++) {
+        for (size_t j = 0; j < r->profiles[i].metric_count; j++) {
+            const struct report_metric *m = &r->profiles[i].metrics[j];
+            if (metric_judged(m) && strcmp(m->metric, metric) == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* The least favourable changes over all profiles: of the gating metrics, or of all. */
 static void worst_lines(struct page *p)
 {
     const struct report *r = p->r;
@@ -509,6 +523,8 @@ static void worst_lines(struct page *p)
         return;
     for (size_t i = 0; i < r->worst_count; i++) {
         const struct report_worst *w = &r->worst[i];
+        if (!p->style->verbose && !is_judged(r, w->metric))
+            continue;
         figure_change(w->median_change, change);
         buf_printf(&line, "%s%s ", line.len ? "; " : "", w->metric);
         if (r->variants.count > 2)
@@ -535,7 +551,7 @@ static void tail(struct page *p)
                               "%d changes tested for a mark (all of the "
                               "bounds beyond 1%%)",
                               r->marks_tested));
-    notes(p, &r->notes);
+    notes(p, NULL, &r->notes);
     if (r->host_note)
         labelled(p, "machine", r->host_note);
     if (r->plan_sha256[0])
