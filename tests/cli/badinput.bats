@@ -4,6 +4,7 @@
 setup() {
     load common
     setup_folder
+    cost=$ABBA_BUILD/cost
 }
 
 value='{"metric": "value", "pattern": "value=(?<value>[0-9]+)", "unit": "count", "better": "lower"}'
@@ -252,7 +253,7 @@ END
             rm -rf a
             abba run --no-lock t/p --baseline old=./program --candidate new=./other --archive a \
                 --threshold value=5% --format "$format" -v
-            [[ "$(tr A-Z a-z <<<"$output")" != *nan* ]] || fail "nan in $format"
+            [[ "$(tr '[:upper:]' '[:lower:]' <<<"$output")" != *nan* ]] || fail "nan in $format"
         done
     done
     [ "$status" = 1 ] || fail "from 0 to 7 is worse than 5%"
@@ -297,6 +298,7 @@ END
     if ! unshare -m true 2>/dev/null; then
         skip "mounts may not be made here"
     fi
+    # shellcheck disable=SC2016
     unshare -m sh -c '
         mount -t tmpfs -o size=256k none small || exit 77
         "$0" compare --no-lock -n 200 --archive small/a "$1/flood 20000 lines" "$1/flood 20000 lines"

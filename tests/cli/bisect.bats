@@ -4,6 +4,7 @@
 setup() {
     load common
     setup_folder
+    cost=$ABBA_BUILD/cost
     export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@example.org GIT_COMMITTER_NAME=a \
         GIT_COMMITTER_EMAIL=a@example.org GIT_CONFIG_GLOBAL=/dev/null
     git init -q -b main repository

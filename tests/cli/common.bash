@@ -6,7 +6,6 @@ setup_folder() {
     cd "$BATS_TEST_TMPDIR" || return 1
     mkdir -p tmp
     export TMPDIR=$BATS_TEST_TMPDIR/tmp
-    cost=$ABBA_BUILD/cost
 }
 
 # Runs abba with standard error apart: $status, $output (standard output), $err.
@@ -50,12 +49,11 @@ report() {
 
 # Waits until the command succeeds, at most 20 s.
 wait_for() {
-    local i
-    for i in $(seq 400); do
-        "$@" && return 0
+    local tries=400
+    until "$@"; do
+        [ $((--tries)) -gt 0 ] || return 1
         sleep 0.05
     done
-    return 1
 }
 
 nothing_left() {

@@ -4,6 +4,7 @@
 setup() {
     load common
     setup_folder
+    cost=$ABBA_BUILD/cost
 }
 
 make_archive() {
@@ -87,7 +88,7 @@ assert root.find(".//testcase[@name=\"cpu_time\"]/failure") is not None'
     sed -i 's/"verdict": "regressed"/"verdict": "passed"/' kept/report.json
     abba verify kept
     expect_status 5
-    (cd kept && sha256sum $(sed 's/^[^ ]* .//' SHA256SUMS) >new && mv new SHA256SUMS)
+    (cd kept && sed 's/^[^ ]* .//' SHA256SUMS | xargs sha256sum >new && mv new SHA256SUMS)
     abba verify kept
     expect_status 5
     expect_err "report.json"
@@ -101,7 +102,8 @@ assert root.find(".//testcase[@name=\"cpu_time\"]/failure") is not None'
     expect_status 5
     expect_err "series.json"
     rm -r other && cp -r kept other
-    rm "$(ls other/raw/* | head -1)"
+    files=(other/raw/*)
+    rm "${files[0]}"
     abba verify other
     expect_status 5
     expect_err "raw/"
@@ -110,7 +112,7 @@ assert root.find(".//testcase[@name=\"cpu_time\"]/failure") is not None'
 @test "an unfinished archive is incomplete" {
     make_archive
     rm kept/SHA256SUMS
-    head -7 kept/samples.jsonl >cut && mv cut kept/samples.jsonl
+    head -7 kept/samples.jsonl >seven && mv seven kept/samples.jsonl
     abba report kept
     expect_status 3
     expect_out "7 of 12 runs"

@@ -64,6 +64,7 @@ setup() {
 }
 
 @test "arguments and environment of one side only" {
+    # shellcheck disable=SC2016
     printf '#!/bin/sh\necho value=$((${1:-1} + ${PLUS:-0}))\n' >program
     abba run --no-lock t/p --baseline ./program --candidate ./program --baseline-arg 10 \
         --candidate-arg 20 --baseline-env PLUS=1 --candidate-env PLUS=2 --threshold value=5% --format json
