@@ -150,6 +150,7 @@ bool stage_block_noisy(const struct stage *s, size_t block)
         const struct sample *run = stage_run(s, block, v);
 
         if (run && (above(&run->noise.psi_cpu, s->profile->noise_psi) ||
+                    above(&run->noise.others, s->profile->noise_others) ||
                     above(&run->noise.steal, s->profile->noise_steal)))
             return true;
     }

@@ -89,10 +89,9 @@ static void note_noise(struct notes *n, const struct report_profile *p, const st
 {
     if (p->noisy_pairs)
         add(n,
-            "%d of %d pairs were noisy: CPU pressure above %s or stolen time above %s; they "
-            "are judged like the others",
-            p->noisy_pairs, p->pairs, of->noise_psi_text ? of->noise_psi_text : "its limit",
-            of->noise_steal_text ? of->noise_steal_text : "its limit");
+            "%d of %d pairs were noisy: other processes took more than %s of the CPUs, or the "
+            "hypervisor more than %s; they are judged like the rest",
+            p->noisy_pairs, p->pairs, of->noise_others_text, of->noise_steal_text);
 }
 
 /* Two variants: how much the place in a pair matters, where that is seen or could matter. */

@@ -82,6 +82,7 @@ struct role_outcome {
 /* Differences over a run, machine-wide. */
 struct noise_reading {
     struct value psi_cpu;   /* share of the run with some task waiting for a CPU, 0..1 */
+    struct value others;    /* share of CPU time used by processes that are not the run's, 0..1 */
     struct value steal;     /* share of CPU time stolen by the hypervisor, 0..1 */
     struct value throttled; /* thermal throttle events */
     struct value frequency; /* mean MHz over CPUs at the end */

@@ -176,21 +176,32 @@ static int decode_controls(const struct fields *f, struct profile *p, struct are
     return 0;
 }
 
+/*
+ * Pressure flags nothing by default: a workload with more threads than CPUs makes it by itself.
+ */
+void profile_noise_defaults(struct profile *p)
+{
+    p->noise_psi = 1, p->noise_psi_text = "100%";
+    p->noise_others = 0.2, p->noise_others_text = "20%";
+    p->noise_steal = 0.05, p->noise_steal_text = "5%";
+}
+
 static int decode_noise(const struct fields *f, struct profile *p, struct arena *arena,
                         struct err *err)
 {
-    static const char *const keys[] = {"psi", "steal", NULL};
+    static const char *const keys[] = {"psi", "others", "steal", NULL};
     struct fields at;
 
-    p->noise_psi = 0.2, p->noise_psi_text = "20%";
-    p->noise_steal = 0.05, p->noise_steal_text = "5%";
+    profile_noise_defaults(p);
     if (fields_object(f, "noise", FIELDS_OPTIONAL, &at, err) < 0)
         return -1;
     if (!at.value)
         return 0;
     if (fields_known(&at, keys, err) < 0 ||
         decode_percent(&at, "psi", FIELDS_OPTIONAL, arena, &p->noise_psi_text, &p->noise_psi, err) <
-            0)
+            0 ||
+        decode_percent(&at, "others", FIELDS_OPTIONAL, arena, &p->noise_others_text,
+                       &p->noise_others, err) < 0)
         return -1;
     return decode_percent(&at, "steal", FIELDS_OPTIONAL, arena, &p->noise_steal_text,
                           &p->noise_steal, err);
@@ -314,6 +325,7 @@ void profile_encode(const struct profile *p, struct json_writer *w)
     jw_key(w, "noise");
     jw_object_begin(w);
     jw_key(w, "psi"), jw_string(w, p->noise_psi_text);
+    jw_key(w, "others"), jw_string(w, p->noise_others_text);
     jw_key(w, "steal"), jw_string(w, p->noise_steal_text);
     jw_object_end(w);
     encode_matrix(w, p);

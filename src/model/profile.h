@@ -72,10 +72,15 @@ struct profile {
     size_t matrix_count;
     struct profile_control *controls; /* negative controls */
     size_t control_count;
-    double noise_psi;   /* flag a pair above this share of CPU pressure (0..1); default 0.2 */
-    double noise_steal; /* flag a pair above this share of stolen CPU time; default 0.05 */
-    const char *noise_psi_text, *noise_steal_text;
+    /* A pair is flagged above these shares, 0..1. */
+    double noise_psi;    /* of time with some task waiting for a CPU; default 1: never */
+    double noise_others; /* of CPU time used by other processes; default 0.2 */
+    double noise_steal;  /* of CPU time stolen by the hypervisor; default 0.05 */
+    const char *noise_psi_text, *noise_others_text, *noise_steal_text;
 };
+
+/* The shares above which a pair is flagged where the profile does not say. */
+void profile_noise_defaults(struct profile *p);
 
 /*
  * Decodes a profile file (or its copy in a plan). Checks all that can be checked without the

@@ -150,8 +150,8 @@ static void put_noise(struct json_writer *w, const struct noise_reading *n)
         const char *name;
         const struct value *value;
     } readings[] = {
-        {"psi_cpu", &n->psi_cpu},     {"steal", &n->steal}, {"throttled", &n->throttled},
-        {"frequency", &n->frequency}, {"load", &n->load},
+        {"psi_cpu", &n->psi_cpu},     {"others", &n->others},       {"steal", &n->steal},
+        {"throttled", &n->throttled}, {"frequency", &n->frequency}, {"load", &n->load},
     };
 
     jw_key(w, "noise");

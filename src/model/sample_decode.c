@@ -566,13 +566,14 @@ static int read_roles(struct decoder *d, struct sample *s)
 
 /* --- noise --- */
 
-static const char *const noise_keys[] = {"psi_cpu", "steal", "throttled", "frequency", "load"};
-static const struct shape noise_shape = {noise_keys, COUNT(noise_keys), 0x1f};
+static const char *const noise_keys[] = {"psi_cpu",   "others",    "steal",
+                                         "throttled", "frequency", "load"};
+static const struct shape noise_shape = {noise_keys, COUNT(noise_keys), 0x3f};
 
 static struct value *noise_member(struct noise_reading *n, size_t key)
 {
-    struct value *const members[] = {&n->psi_cpu, &n->steal, &n->throttled, &n->frequency,
-                                     &n->load};
+    struct value *const members[] = {&n->psi_cpu,   &n->others,    &n->steal,
+                                     &n->throttled, &n->frequency, &n->load};
     return members[key];
 }
 

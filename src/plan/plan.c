@@ -104,11 +104,8 @@ static void make_compare(struct plan *p, struct arena *arena)
         .runner = r->name,
         .confirm = -1,
         .timeout_ns = HOUR_NS,
-        .noise_psi = 0.2,
-        .noise_psi_text = "20%",
-        .noise_steal = 0.05,
-        .noise_steal_text = "5%",
     };
+    profile_noise_defaults(one);
     p->runners = r;
     p->runner_count = 1;
     p->profiles = one;

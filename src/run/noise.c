@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static const char too_short[] = "the run was shorter than the steps of these figures";
@@ -48,7 +49,8 @@ void noise_open(struct noise *n, const char *root)
 
     *n = (struct noise){.psi_fd = open_below(root, "/proc/pressure/cpu"),
                         .stat_fd = open_below(root, "/proc/stat"),
-                        .load_fd = open_below(root, "/proc/loadavg")};
+                        .load_fd = open_below(root, "/proc/loadavg"),
+                        .tick_s = 1.0 / (double)sysconf(_SC_CLK_TCK)};
     if (n->psi_fd >= 0 &&
         !reread(n->psi_fd, text, sizeof(text))) { /* psi=0: opens, cannot be read */
         close(n->psi_fd);
@@ -101,8 +103,20 @@ static void read_stat(struct noise *n, struct noise_snapshot *s)
         s->all_ticks += ticks;
         if (field == 7)
             s->steal = ticks;
+        else if (field != 3 && field != 4) /* idle, iowait */
+            s->busy_ticks += ticks;
         p = end;
     }
+}
+
+/* abba's own work between and beside the runs is nobody else's. */
+static double own_cpu_s(void)
+{
+    struct rusage u;
+
+    getrusage(RUSAGE_SELF, &u);
+    return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+           (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
 }
 
 static void take(struct noise *n, uint64_t now_ns, struct noise_snapshot *s)
@@ -116,6 +130,7 @@ static void take(struct noise *n, uint64_t now_ns, struct noise_snapshot *s)
         (total = strstr(text, "total=")) != NULL)
         s->psi_us = strtoull(total + 6, NULL, 10);
     read_stat(n, s);
+    s->own_s = own_cpu_s();
     for (size_t i = 0; i < n->throttle_count; i++)
         if (reread_number(n->throttle_fd[i], &number))
             s->throttled += number;
@@ -147,6 +162,20 @@ static double growth(uint64_t before, uint64_t after)
     return after > before ? (double)(after - before) : 0;
 }
 
+/*
+ * Share of all CPU time that neither the runs nor abba itself used. Ticks are sampled, so that the
+ * difference may come out a little below nothing.
+ */
+static double others(const struct noise *n, const struct noise_snapshot *a,
+                     const struct noise_snapshot *b)
+{
+    const double used_s = n->runs_s + b->own_s - a->own_s;
+    const double busy_s = growth(a->busy_ticks, b->busy_ticks) * n->tick_s;
+    const double all_s = growth(a->all_ticks, b->all_ticks) * n->tick_s;
+
+    return busy_s > used_s ? (busy_s - used_s) / all_s : 0;
+}
+
 static void compare(struct noise *n, const struct noise_snapshot *a, const struct noise_snapshot *b)
 {
     struct noise_reading *r = &n->reading;
@@ -161,6 +190,9 @@ static void compare(struct noise *n, const struct noise_snapshot *a, const struc
         r->steal = value_none(VALUE_MISSING, too_short);
     else
         r->steal = value_ok(growth(a->steal, b->steal) / growth(a->all_ticks, b->all_ticks));
+    r->others = r->steal;
+    if (value_usable(&r->steal))
+        r->others = value_ok(others(n, a, b));
     r->throttled = n->throttle_count == 0
                        ? value_none(VALUE_UNSUPPORTED, "this machine does not count throttling")
                        : value_ok(growth(a->throttled, b->throttled));
@@ -177,15 +209,18 @@ void noise_begin(struct noise *n, uint64_t now_ns)
     if (n->last.at_ns == 0) {
         const struct value none = value_none(VALUE_MISSING, too_short);
 
-        n->reading = (struct noise_reading){none, none, none, none, none};
+        n->reading = (struct noise_reading){none, none, none, none, none, none};
     }
-    if (n->last.at_ns == 0 || window_over(n, now_ns))
+    if (n->last.at_ns == 0 || window_over(n, now_ns)) {
         take(n, now_ns, &n->last);
+        n->runs_s = 0;
+    }
     n->reading.load = n->load;
 }
 
-void noise_end(struct noise *n, uint64_t now_ns, struct noise_reading *out)
+void noise_end(struct noise *n, uint64_t now_ns, double cpu_s, struct noise_reading *out)
 {
+    n->runs_s += cpu_s;
     if (window_over(n, now_ns)) {
         struct noise_snapshot now;
         const struct value load = n->reading.load;
@@ -194,6 +229,7 @@ void noise_end(struct noise *n, uint64_t now_ns, struct noise_reading *out)
         compare(n, &n->last, &now);
         n->reading.load = load; /* as it was when the run began */
         n->last = now;
+        n->runs_s = 0;
     }
     *out = n->reading;
 }

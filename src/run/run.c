@@ -493,6 +493,16 @@ static void begin_run(struct run_host *h, const struct run_request *request)
     h->next_tick_ns = h->begin_ns + h->sample_ns;
 }
 
+/* CPU time of all roles, in seconds. */
+static double cpu_of_roles(const struct outcome *o)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < o->role_count; i++)
+        sum += o->roles[i].cpu.user_s + o->roles[i].cpu.system_s;
+    return sum;
+}
+
 int run_execute(struct run_host *h, const struct run_request *request, const struct outcome **out,
                 struct err *err)
 {
@@ -509,7 +519,7 @@ int run_execute(struct run_host *h, const struct run_request *request, const str
     for (size_t i = 0; i < role_count(h); i++)
         place_finish(&h->place[i], &h->counters);
     h->outcome.wall_ns = wall_time(h);
-    noise_end(&h->noise, now_ns(), &h->outcome.noise);
+    noise_end(&h->noise, now_ns(), cpu_of_roles(&h->outcome), &h->outcome.noise);
     *out = &h->outcome;
     return 0;
 }

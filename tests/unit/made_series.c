@@ -68,10 +68,7 @@ size_t made_profile(struct made_series *s)
     p->name = arena_printf(&s->arena, "made/%zu", i + 1);
     p->runner = "made";
     p->confirm = -1;
-    p->noise_psi = 0.2;
-    p->noise_steal = 0.05;
-    p->noise_psi_text = "20%";
-    p->noise_steal_text = "5%";
+    profile_noise_defaults(p);
     return i;
 }
 
@@ -107,7 +104,7 @@ struct sample *made_run(struct made_series *s, size_t profile, enum sample_stage
     run->stage = stage;
     run->variant = s->plan.variants[variant].name;
     run->profile = p->name;
-    run->noise.psi_cpu = run->noise.steal = value_ok(0.0);
+    run->noise.psi_cpu = run->noise.others = run->noise.steal = value_ok(0.0);
     run->metrics = arena_array(&s->arena, 48, sizeof(*run->metrics));
     return run;
 }

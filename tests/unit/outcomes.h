@@ -67,6 +67,7 @@ static inline struct outcome outcome_of(struct role_outcome *roles, size_t count
         .roles = roles,
         .role_count = count,
         .noise = {.psi_cpu = {0.01, VALUE_OK, 1, NULL},
+                  .others = {0.05, VALUE_OK, 1, NULL},
                   .steal = {0, VALUE_OK, 1, NULL},
                   .throttled = none,
                   .frequency = none,

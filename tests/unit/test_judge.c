@@ -727,8 +727,8 @@ static void noisy_pairs_are_counted_and_kept(void **state)
     (void)state;
     made_init(&s, 2, 8, 0);
     made_flat(&s, 0, STAGE_MAIN, "throughput", 100, 100, 8);
-    made_find(&s, 0, STAGE_MAIN, 1, 0)->noise.psi_cpu = value_ok(0.5);
-    made_find(&s, 0, STAGE_MAIN, 1, 1)->noise.psi_cpu = value_ok(0.5);
+    made_find(&s, 0, STAGE_MAIN, 1, 0)->noise.others = value_ok(0.5);
+    made_find(&s, 0, STAGE_MAIN, 1, 1)->noise.others = value_ok(0.5);
     made_find(&s, 0, STAGE_MAIN, 4, 1)->noise.steal = value_ok(0.06);
     made_find(&s, 0, STAGE_MAIN, 5, 1)->noise.steal = value_none(VALUE_UNSUPPORTED, "no steal");
     r = judged(&s);

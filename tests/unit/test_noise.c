@@ -68,9 +68,10 @@ static void differences_over_a_run_are_told(void **state)
     put("/proc/stat", "cpu  150 0 100 830 0 0 0 70 0 0\ncpu0 1 2 3\n");
     put("/proc/loadavg", "9.00 0.5 0.1 1/100 1\n");
     put("/sys/devices/system/cpu/cpu0/thermal_throttle/core_throttle_count", "9\n");
-    noise_end(&n, 1000 + 100000000, &r);
+    noise_end(&n, 1000 + 100000000, 0.1, &r);
     check_near(r.psi_cpu.number, 0.25, 1e-12); /* 25 of 100 ms */
     check_near(r.steal.number, 0.2, 1e-12);    /* 20 of 100 ticks */
+    check_near(r.others.number, 0.4, 0.01);    /* 50 of 100 ticks, 10 of them the run's */
     check_same(r.throttled.number, 2);
     check_same(r.frequency.number, 2500);
     check_same(r.load.number, 1.25); /* as it was at the start */
@@ -85,7 +86,7 @@ static void a_machine_that_tells_nothing_gives_no_zeros(void **state)
     (void)state;
     noise_open(&n, root);
     noise_begin(&n, 1);
-    noise_end(&n, 100000000, &r);
+    noise_end(&n, 200000000, 0, &r);
     assert_int_equal(r.psi_cpu.status, VALUE_UNSUPPORTED);
     assert_int_equal(r.steal.status, VALUE_UNSUPPORTED);
     assert_int_equal(r.throttled.status, VALUE_UNSUPPORTED);
@@ -104,14 +105,14 @@ static void a_short_run_has_the_last_windows_figures(void **state)
     put("/proc/pressure/cpu", "some avg10=0.00 total=0\n");
     noise_open(&n, root);
     noise_begin(&n, 1000);
-    noise_end(&n, 1000 + 500000, &r);
+    noise_end(&n, 1000 + 500000, 0, &r);
     assert_int_equal(r.psi_cpu.status, VALUE_MISSING); /* no window is over yet */
-    put("/proc/pressure/cpu", "some avg10=0.00 total=10000\n");
+    put("/proc/pressure/cpu", "some avg10=0.00 total=100000\n");
     noise_begin(&n, 2000000);
-    noise_end(&n, 1000 + 20000000, &r);
+    noise_end(&n, 1000 + 200000000, 0, &r);
     check_near(r.psi_cpu.number, 0.5, 1e-9);
-    noise_begin(&n, 22000000);
-    noise_end(&n, 23000000, &r);
+    noise_begin(&n, 202000000);
+    noise_end(&n, 203000000, 0, &r);
     check_near(r.psi_cpu.number, 0.5, 1e-9);
     noise_close(&n);
 }
@@ -126,7 +127,7 @@ static void steal_time_that_goes_back_is_no_giant(void **state)
     noise_open(&n, root);
     noise_begin(&n, 1);
     put("/proc/stat", "cpu  150 0 150 800 0 0 0 49 0 0\n");
-    noise_end(&n, 50000000, &r);
+    noise_end(&n, 200000000, 0, &r);
     check_same(r.steal.number, 0);
     noise_close(&n);
 }

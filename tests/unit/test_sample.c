@@ -76,6 +76,7 @@ static struct sample full_sample(void)
         .roles = roles,
         .role_count = 2,
         .noise = {.psi_cpu = {0.01, VALUE_OK, 1, NULL},
+                  .others = {0.05, VALUE_OK, 1, NULL},
                   .steal = {0, VALUE_OK, 1, NULL},
                   .throttled = {0, VALUE_UNSUPPORTED, 0, "no counter"},
                   .frequency = {2400.5, VALUE_OK, 1, NULL},

@@ -298,8 +298,8 @@ static struct outcome outcome_of(const struct runner *r, struct arena *arena)
         role->out = captured(r->name, role->name, "stdout", arena);
         role->err = captured(r->name, role->name, "stderr", arena);
     }
-    o.noise.psi_cpu = o.noise.steal = o.noise.throttled = o.noise.frequency = o.noise.load =
-        value_none(VALUE_UNSUPPORTED, "none here");
+    o.noise.psi_cpu = o.noise.others = o.noise.steal = o.noise.throttled = o.noise.frequency =
+        o.noise.load = value_none(VALUE_UNSUPPORTED, "none here");
     return o;
 }
 
