@@ -118,7 +118,7 @@ int execute_fit_pairs(int64_t duration_ms, const double *took_s, size_t count)
     double fit = block > 0 ? (double)duration_ms / 1e3 * (double)count / block : 5000;
     if (!(fit < 5000))
         return 5000;
-    int pairs = (int)fit / 2 * 2;
+    int pairs = (int)(fit + 1e-6) / 2 * 2; /* a sum of tenths may fall short of one */
     return pairs < 6 ? 6 : pairs;
 }
 
