@@ -150,7 +150,25 @@ static int write_and_rename(int fd, const char *temp, const char *path, const vo
     return err_sys(err, ERR_SYSTEM, failed, "cannot write '%s'", path);
 }
 
-int files_write_atomic(const char *path, const void *data, size_t len, struct err *err)
+/* Of what exists and is neither file nor folder: a device, a pipe, a terminal. */
+static bool is_special(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+}
+
+static int write_special(const char *path, const void *data, size_t len, struct err *err)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    int failed = fd < 0 || files_write_all(fd, data, len) < 0 ? errno : 0;
+
+    if (fd >= 0 && close(fd) < 0 && failed == 0)
+        failed = errno;
+    return failed == 0 ? 0 : err_sys(err, ERR_SYSTEM, failed, "cannot write '%s'", path);
+}
+
+static int write_beside(const char *path, const void *data, size_t len, struct err *err)
 {
     struct buf temp = BUF_INIT;
     int fd = -1;
@@ -171,6 +189,34 @@ int files_write_atomic(const char *path, const void *data, size_t len, struct er
         sync_folder_of(path);
     buf_release(&temp);
     return rc;
+}
+
+int files_write_atomic(const char *path, const void *data, size_t len, struct err *err)
+{
+    char *real;
+    int rc;
+
+    if (is_special(path))
+        return write_special(path, data, len, err);
+    real = realpath(path, NULL); /* a link stays, and what it names is replaced */
+    rc = write_beside(real ? real : path, data, len, err);
+    free(real);
+    return rc;
+}
+
+int files_check_writable(const char *path, struct err *err)
+{
+    struct arena arena = ARENA_INIT;
+    int why = 0;
+
+    if (files_is_dir(path))
+        why = EISDIR;
+    else if (is_special(path))
+        why = access(path, W_OK) < 0 ? errno : 0;
+    else if (access(files_dirname(&arena, path), W_OK | X_OK) < 0)
+        why = errno;
+    arena_release(&arena);
+    return why == 0 ? 0 : err_sys(err, ERR_SYSTEM, why, "cannot write '%s'", path);
 }
 
 static int make_folder(const char *path, struct err *err)

@@ -19,8 +19,12 @@
 int files_read(const char *path, size_t max, struct buf *out, struct err *err);
 
 /* A new file with these bytes at `path`: written beside it, fsynced, renamed over it, and the
- * folder fsynced. Whoever opens the path sees the old or the new file. Mode 0666 less the umask. */
+ * folder fsynced. Whoever opens the path sees the old or the new file. Mode 0666 less the umask.
+ * A device or a pipe is never replaced but written to; of a link, the file it names is replaced. */
 int files_write_atomic(const char *path, const void *data, size_t len, struct err *err);
+
+/* Whether files_write_atomic() has a chance: to be asked before work whose result goes there. */
+int files_check_writable(const char *path, struct err *err);
 
 /* Writes all of it to a descriptor, through short writes and EINTR. Returns -1 with errno set. */
 int files_write_all(int fd, const void *data, size_t len);

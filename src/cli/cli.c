@@ -186,8 +186,8 @@ static int dispatch(int argc, char **argv, struct settings *s, struct err *err)
     return command->run(s, err);
 }
 
-/* A handler, and not SIG_IGN, which programs under test would inherit. */
-static void no_reader(int signal)
+/* A handler, and not SIG_IGN, which programs under test would inherit: write() fails and tells. */
+static void write_fails(int signal)
 {
     (void)signal;
 }
@@ -196,9 +196,10 @@ struct cli_end cli_main(int argc, char **argv)
 {
     struct settings s;
     struct err err = {0};
-    struct sigaction action = {.sa_handler = no_reader, .sa_flags = SA_RESTART};
+    struct sigaction action = {.sa_handler = write_fails, .sa_flags = SA_RESTART};
 
-    sigaction(SIGPIPE, &action, NULL);
+    sigaction(SIGPIPE, &action, NULL); /* the reader has gone */
+    sigaction(SIGXFSZ, &action, NULL); /* the largest size of a file (ulimit -f) is reached */
     settings_init(&s);
     int status = dispatch(argc, argv, &s, &err);
     if (status < 0) {

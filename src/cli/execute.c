@@ -317,9 +317,19 @@ static int run_series(struct session *x, struct err *err)
     }
     if (rc == 0)
         return report_archive(x, err);
+    if (result.runs > 0)
+        x->temporary = NULL; /* an error costs nothing that was measured */
     if (!x->temporary && files_exists(x->folder) && !err->hint[0])
         err_hint(err, "what was measured so far is in '%s'", x->folder);
     return -1;
+}
+
+/* A place that cannot be written to is told before the runs, not after them. */
+static int check_output(const struct settings *s, struct err *err)
+{
+    if (!s->output || strcmp(s->output, "-") == 0 || files_check_writable(s->output, err) == 0)
+        return 0;
+    return err_wrap(err, "option '--output'");
 }
 
 int execute(struct settings *s, struct plan_request *request, const struct execute_options *options,
@@ -330,7 +340,7 @@ int execute(struct settings *s, struct plan_request *request, const struct execu
     struct err ignored = {0};
     int status = -1;
 
-    if (make_plan(&x, request, err) != 0)
+    if (make_plan(&x, request, err) != 0 || check_output(s, err) != 0)
         return -1;
     if (s->plan)
         return show_plan(&x, err);

@@ -13,9 +13,10 @@
 
 /*
  * Takes the lock and returns its descriptor (close it to let go). If another process holds it,
- * `note` is told once and lock_take waits. ERR_INTERRUPTED if a signal handler ran meanwhile.
+ * `note` is told once and lock_take waits until it is free or `wake_fd` becomes readable, which is
+ * ERR_INTERRUPTED.
  */
-int lock_take(const char *path, void (*note)(void *user, const char *text), void *user,
+int lock_take(const char *path, int wake_fd, void (*note)(void *user, const char *text), void *user,
               struct err *err);
 
 #endif

@@ -93,7 +93,7 @@ static int open_meters(struct series *s, struct err *err)
 static int series_open(struct series *s, struct err *err)
 {
     if (s->options->lock) {
-        s->lock_fd = lock_take(LOCK_PATH, s->options->note, s->options->user, err);
+        s->lock_fd = lock_take(LOCK_PATH, signals_fd(), s->options->note, s->options->user, err);
         if (s->lock_fd < 0)
             return -1;
     }

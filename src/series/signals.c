@@ -32,8 +32,11 @@ int signals_hold(struct err *err)
         return err_sys(err, ERR_SYSTEM, errno, "cannot make a pipe for signals");
     first_signal = 0;
     sigemptyset(&act.sa_mask);
-    for (size_t i = 0; i < CAUGHT; i++)
-        sigaction(caught[i], &act, &before[i]);
+    for (size_t i = 0; i < CAUGHT; i++) {
+        sigaction(caught[i], NULL, &before[i]);
+        if (before[i].sa_handler != SIG_IGN) /* nohup(1) and shells' "&" mean it */
+            sigaction(caught[i], &act, NULL);
+    }
     sigaction(SIGPIPE, &ignore, &pipe_before);
     return 0;
 }

@@ -80,6 +80,40 @@ static void a_failed_write_leaves_the_old_file_and_no_rest(void **state)
     assert_int_equal(mkdir(top, 0700), 0);
 }
 
+static void a_device_and_a_link_are_written_through_and_stay(void **state)
+{
+    struct err err = {0};
+    struct stat st;
+
+    (void)state;
+    assert_int_equal(symlink("/dev/full", "full"), 0); /* a link, lest the device be replaced */
+    assert_int_equal(files_write_atomic("full", "text", 4, &err), -1);
+    assert_int_equal(err.sys_errno, ENOSPC);
+    assert_int_equal(symlink("/dev/null", "null"), 0);
+    write_file("null", "text");
+    assert_int_equal(stat("null", &st), 0);
+    assert_true(S_ISCHR(st.st_mode));
+    write_file("real", "old");
+    assert_int_equal(symlink("real", "link"), 0);
+    write_file("link", "new");
+    assert_holds("real", "new");
+    assert_int_equal(lstat("link", &st), 0);
+    assert_true(S_ISLNK(st.st_mode));
+}
+
+static void where_nothing_can_be_written_is_known_before(void **state)
+{
+    struct err err = {0};
+
+    (void)state;
+    assert_int_equal(files_check_writable("new", &err), 0);
+    assert_int_equal(files_check_writable("/dev/null", &err), 0);
+    assert_int_equal(files_check_writable(".", &err), -1);
+    assert_int_equal(err.sys_errno, EISDIR);
+    assert_int_equal(files_check_writable("absent/new", &err), -1);
+    assert_int_equal(err.sys_errno, ENOENT);
+}
+
 static void reading_stops_at_the_limit(void **state)
 {
     struct buf b = BUF_INIT;
@@ -299,6 +333,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_TOP(what_is_written_is_read),
         IN_TOP(a_failed_write_leaves_the_old_file_and_no_rest),
+        IN_TOP(a_device_and_a_link_are_written_through_and_stay),
+        IN_TOP(where_nothing_can_be_written_is_known_before),
         IN_TOP(reading_stops_at_the_limit),
         IN_TOP(small_files_are_read_without_their_newline),
         IN_TOP(folders_are_made_with_their_parents),
