@@ -51,13 +51,16 @@ void checksums_sort(struct checksums *c)
         qsort(c->items, c->count, sizeof *c->items, by_path);
 }
 
+static int path_order(const void *path, const void *item)
+{
+    return strcmp(path, ((const struct checksum *)item)->path);
+}
+
 const struct checksum *checksums_find(const struct checksums *c, const char *path)
 {
-    const struct checksum key = {.path = (char *)(size_t)path};
-
     if (c->count == 0)
         return NULL;
-    return bsearch(&key, c->items, c->count, sizeof *c->items, by_path);
+    return bsearch(path, c->items, c->count, sizeof *c->items, path_order);
 }
 
 void checksums_write(const struct checksums *c, struct buf *out)

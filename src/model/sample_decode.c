@@ -5,249 +5,12 @@
  */
 #include "model/sample.h"
 
-#include "base/json_cursor.h"
-#include "base/mem.h"
-#include "base/text.h"
-
 #include <string.h>
 
+#include "base/mem.h"
+#include "model/line.h"
+
 #define COUNT(a) (sizeof(a) / sizeof *(a))
-#define WAY_MAX 4
-
-struct decoder {
-    struct json_cursor c;
-    const struct sample_source *from;
-    struct arena *arena;
-    struct err *err;
-    struct json_text way[WAY_MAX]; /* keys that lead to the value at the cursor */
-    size_t depth;
-};
-
-/* --- complaints --- */
-
-__attribute__((format(printf, 2, 3))) static int fault(struct decoder *d, const char *fmt, ...)
-{
-    struct buf path = BUF_INIT_MAX(300), what = BUF_INIT_MAX(400);
-    va_list ap;
-
-    buf_addch(&path, '$');
-    for (size_t i = 0; i < d->depth; i++) {
-        buf_addch(&path, '.');
-        text_neutral(&path, d->way[i].data, d->way[i].len, 60);
-    }
-    va_start(ap, fmt);
-    buf_vprintf(&what, fmt, ap);
-    va_end(ap);
-    err_set(d->err, ERR_ARCHIVE, "'%s' line %zu: %s: %s", d->from->file, d->from->line, path.data,
-            what.data);
-    buf_release(&path);
-    buf_release(&what);
-    return -1;
-}
-
-static int wrong_kind(struct decoder *d, const char *wanted)
-{
-    return fault(d, "expected %s, found %s", wanted, json_kind_name(jc_kind(&d->c)));
-}
-
-static void enter(struct decoder *d, const struct json_text *key)
-{
-    ABBA_ASSERT(d->depth < WAY_MAX);
-    d->way[d->depth++] = *key;
-}
-
-static void leave(struct decoder *d)
-{
-    d->depth--;
-}
-
-/* --- single values --- */
-
-static const char *keep_text(struct decoder *d, const struct json_text *t, const char *shared)
-{
-    if (shared && json_text_is(t, shared))
-        return shared;
-    if (!t->escaped)
-        return arena_strndup(d->arena, t->data, t->len);
-
-    struct buf plain = BUF_INIT;
-    json_text_add(t, &plain);
-    const char *kept = arena_strndup(d->arena, plain.data, plain.len);
-    buf_release(&plain);
-    return kept;
-}
-
-static int get_text(struct decoder *d, const char *shared, const char **out)
-{
-    struct json_text t;
-
-    if (!jc_string(&d->c, &t))
-        return wrong_kind(d, "a string");
-    *out = keep_text(d, &t, shared);
-    return 0;
-}
-
-static int get_text_or_null(struct decoder *d, const char *shared, const char **out)
-{
-    *out = NULL;
-    if (jc_null(&d->c))
-        return 0;
-    return get_text(d, shared, out);
-}
-
-static int get_uint(struct decoder *d, uint64_t min, uint64_t max, uint64_t *out)
-{
-    int64_t n;
-
-    if (!jc_int(&d->c, &n))
-        return wrong_kind(d, "an integer");
-    if (n < 0 || (uint64_t)n < min || (uint64_t)n > max)
-        return fault(d, "%lld is out of range", (long long)n);
-    *out = (uint64_t)n;
-    return 0;
-}
-
-static int get_uint32(struct decoder *d, uint32_t min, uint32_t *out)
-{
-    uint64_t n;
-
-    if (get_uint(d, min, UINT32_MAX, &n) < 0)
-        return -1;
-    *out = (uint32_t)n;
-    return 0;
-}
-
-static int get_small(struct decoder *d, int max, int *out)
-{
-    uint64_t n;
-
-    if (get_uint(d, 0, (uint64_t)max, &n) < 0)
-        return -1;
-    *out = (int)n;
-    return 0;
-}
-
-static int get_number(struct decoder *d, double *out)
-{
-    return jc_double(&d->c, out) ? 0 : wrong_kind(d, "a number");
-}
-
-static int get_not_negative(struct decoder *d, double *out)
-{
-    if (get_number(d, out) < 0)
-        return -1;
-    return *out >= 0 ? 0 : fault(d, "%g is negative", *out);
-}
-
-static int get_bool(struct decoder *d, bool *out)
-{
-    return jc_bool(&d->c, out) ? 0 : wrong_kind(d, "true or false");
-}
-
-static bool is_hex_digit(char c)
-{
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-}
-
-static int get_sha256(struct decoder *d, char out[65])
-{
-    struct json_text t;
-
-    if (!jc_string(&d->c, &t))
-        return wrong_kind(d, "a string");
-    if (t.len != 64)
-        return fault(d, "not a SHA-256");
-    for (size_t i = 0; i < 64; i++)
-        if (!is_hex_digit(t.data[i]))
-            return fault(d, "not a SHA-256");
-    memcpy(out, t.data, 64);
-    out[64] = '\0';
-    return 0;
-}
-
-static int get_name(struct decoder *d, const char *const names[], size_t count, size_t *out)
-{
-    struct json_text t;
-
-    if (!jc_string(&d->c, &t))
-        return wrong_kind(d, "a string");
-    for (size_t i = 0; i < count; i++) {
-        if (json_text_is(&t, names[i])) {
-            *out = i;
-            return 0;
-        }
-    }
-    return fault(d, "unknown word of %zu letters", t.len);
-}
-
-/* As clock_format_utc writes it: "2024-05-06T07:08:09.123Z". */
-static bool is_utc_time(const char *text)
-{
-    static const char form[] = "0000-00-00T00:00:00.000Z";
-
-    if (strlen(text) != sizeof form - 1)
-        return false;
-    for (size_t i = 0; form[i]; i++)
-        if (form[i] == '0' ? text[i] < '0' || text[i] > '9' : text[i] != form[i])
-            return false;
-    return true;
-}
-
-static int get_time(struct decoder *d, const char **out)
-{
-    if (get_text(d, NULL, out) < 0)
-        return -1;
-    return is_utc_time(*out) ? 0 : fault(d, "not a time such as 2024-05-06T07:08:09.123Z");
-}
-
-/* --- objects with fixed keys --- */
-
-struct shape {
-    const char *const *keys;
-    size_t count;
-    uint32_t required; /* bit i: keys[i] must be there */
-};
-
-/* Reads the value of keys[key] into what `into` points to. */
-typedef int read_member(struct decoder *d, size_t key, void *into);
-
-/* Keys nearly always come in the order of the table, so the next one is tried first. */
-static size_t find_key(const struct shape *shape, const struct json_text *key, size_t guess)
-{
-    if (guess < shape->count && json_text_is(key, shape->keys[guess]))
-        return guess;
-    for (size_t i = 0; i < shape->count; i++)
-        if (json_text_is(key, shape->keys[i]))
-            return i;
-    return shape->count;
-}
-
-static int read_object(struct decoder *d, const struct shape *shape, read_member *member,
-                       void *into)
-{
-    struct json_text key;
-    uint32_t seen = 0;
-    size_t next = 0;
-
-    if (!jc_enter_object(&d->c))
-        return wrong_kind(d, "an object");
-    while (jc_next_key(&d->c, &key)) {
-        size_t i = find_key(shape, &key, next);
-
-        enter(d, &key);
-        if (i == shape->count)
-            return fault(d, "unknown key");
-        if (member(d, i, into) < 0)
-            return -1;
-        leave(d);
-        seen |= (uint32_t)1 << i;
-        next = i + 1;
-    }
-    for (size_t i = 0; i < shape->count; i++)
-        if (shape->required & ~seen & ((uint32_t)1 << i))
-            return fault(d, "key '%s' is missing", shape->keys[i]);
-    return 0;
-}
 
 /* --- values --- */
 
@@ -260,8 +23,8 @@ enum value_key {
     VALUE_FLOOR
 };
 static const char *const value_keys[] = {"value", "unit", "status", "reason", "coverage", "floor"};
-static const struct shape metric_shape = {value_keys, COUNT(value_keys), 0x7};
-static const struct shape reading_shape = {value_keys, COUNT(value_keys), 0x5};
+static const struct line_shape metric_shape = {value_keys, COUNT(value_keys), 0x7};
+static const struct line_shape reading_shape = {value_keys, COUNT(value_keys), 0x5};
 
 struct value_draft {
     struct sample_metric m;
@@ -269,66 +32,66 @@ struct value_draft {
     bool null, with_unit;
 };
 
-static int read_status(struct decoder *d, enum value_status *status)
+static int read_status(struct line *d, enum value_status *status)
 {
     struct json_text t;
     char word[16];
 
     if (!jc_string(&d->c, &t))
-        return wrong_kind(d, "a string");
+        return line_wrong_kind(d, "a string");
     if (t.len >= sizeof word)
-        return fault(d, "unknown status");
+        return line_fault(d, "unknown status");
     memcpy(word, t.data, t.len);
     word[t.len] = '\0';
-    return value_status_parse(word, status) ? 0 : fault(d, "unknown status '%s'", word);
+    return value_status_parse(word, status) ? 0 : line_fault(d, "unknown status '%s'", word);
 }
 
-static int read_value_member(struct decoder *d, size_t key, void *into)
+static int read_value_member(struct line *d, size_t key, void *into)
 {
     struct value_draft *v = into;
 
     switch ((enum value_key)key) {
     case VALUE_NUMBER:
         v->null = jc_null(&d->c);
-        return v->null ? 0 : get_number(d, &v->m.value.number);
+        return v->null ? 0 : line_number(d, &v->m.value.number);
     case VALUE_UNIT:
         if (!v->with_unit)
-            return fault(d, "unknown key");
-        return get_text(d, v->like ? v->like->unit : NULL, &v->m.unit);
+            return line_fault(d, "unknown key");
+        return line_text(d, v->like ? v->like->unit : NULL, &v->m.unit);
     case VALUE_STATUS:
         return read_status(d, &v->m.value.status);
     case VALUE_REASON:
-        return get_text(d, v->like ? v->like->value.reason : NULL, &v->m.value.reason);
+        return line_text(d, v->like ? v->like->value.reason : NULL, &v->m.value.reason);
     case VALUE_COVERAGE:
-        if (get_number(d, &v->m.value.coverage) < 0)
+        if (line_number(d, &v->m.value.coverage) < 0)
             return -1;
         return v->m.value.coverage >= 0 && v->m.value.coverage <= 1
                    ? 0
-                   : fault(d, "coverage %g is not within 0 and 1", v->m.value.coverage);
+                   : line_fault(d, "coverage %g is not within 0 and 1", v->m.value.coverage);
     case VALUE_FLOOR:
-        return v->with_unit ? get_not_negative(d, &v->m.floor) : fault(d, "unknown key");
+        return v->with_unit ? line_not_negative(d, &v->m.floor) : line_fault(d, "unknown key");
     }
     return -1;
 }
 
-static int read_value(struct decoder *d, const struct shape *shape, struct value_draft *v)
+static int read_value(struct line *d, const struct line_shape *shape, struct value_draft *v)
 {
     v->m.value.coverage = 1;
     v->with_unit = shape == &metric_shape;
-    if (read_object(d, shape, read_value_member, v) < 0)
+    if (line_object(d, shape, read_value_member, v) < 0)
         return -1;
 
     bool has_number = v->m.value.status == VALUE_OK || v->m.value.status == VALUE_SCALED;
     if (has_number == v->null)
-        return fault(d, "status '%s' %s a value", value_status_name(v->m.value.status),
-                     v->null ? "without" : "with");
+        return line_fault(d, "status '%s' %s a value", value_status_name(v->m.value.status),
+                          v->null ? "without" : "with");
     if ((v->m.value.status == VALUE_OK) == (v->m.value.reason != NULL))
-        return fault(d, "status '%s' %s a reason", value_status_name(v->m.value.status),
-                     v->m.value.reason ? "with" : "without");
+        return line_fault(d, "status '%s' %s a reason", value_status_name(v->m.value.status),
+                          v->m.value.reason ? "with" : "without");
     return 0;
 }
 
-static int read_reading(struct decoder *d, const struct value *like, struct value *out)
+static int read_reading(struct line *d, const struct value *like, struct value *out)
 {
     struct sample_metric twin = {.value = *like};
     struct value_draft v = {.like = &twin};
@@ -339,19 +102,7 @@ static int read_reading(struct decoder *d, const struct value *like, struct valu
     return 0;
 }
 
-/* Makes room for one more item of `size` bytes in an arena's array. */
-static void *grow(struct arena *arena, void *items, size_t count, size_t *room, size_t size)
-{
-    if (count < *room)
-        return items;
-    *room = *room ? 2 * *room : 4;
-    void *more = arena_array(arena, *room, size);
-    if (count > 0)
-        memcpy(more, items, count * size);
-    return more;
-}
-
-static int read_metrics(struct decoder *d, struct sample *s)
+static int read_metrics(struct line *d, struct sample *s)
 {
     const struct sample *like = d->from->like;
     size_t room = like && like->metric_count ? like->metric_count : 16;
@@ -359,18 +110,18 @@ static int read_metrics(struct decoder *d, struct sample *s)
 
     s->metrics = arena_array(d->arena, room, sizeof *s->metrics);
     if (!jc_enter_object(&d->c))
-        return wrong_kind(d, "an object");
+        return line_wrong_kind(d, "an object");
     while (jc_next_key(&d->c, &key)) {
         const struct sample_metric *twin =
             like && s->metric_count < like->metric_count ? &like->metrics[s->metric_count] : NULL;
         struct value_draft v = {.like = twin};
 
-        enter(d, &key);
+        line_enter(d, &key);
         if (read_value(d, &metric_shape, &v) < 0)
             return -1;
-        leave(d);
-        v.m.name = keep_text(d, &key, twin ? twin->name : NULL);
-        s->metrics = grow(d->arena, s->metrics, s->metric_count, &room, sizeof *s->metrics);
+        line_leave(d);
+        v.m.name = line_keep(d, &key, twin ? twin->name : NULL);
+        s->metrics = line_grow(d->arena, s->metrics, s->metric_count, &room, sizeof *s->metrics);
         s->metrics[s->metric_count++] = v.m;
     }
     return 0;
@@ -380,7 +131,7 @@ static int read_metrics(struct decoder *d, struct sample *s)
 
 enum file_key { FILE_PATH, FILE_BYTES, FILE_CUT, FILE_SHA256 };
 static const char *const file_keys[] = {"path", "bytes", "cut", "sha256"};
-static const struct shape file_shape = {file_keys, COUNT(file_keys), 0xf};
+static const struct line_shape file_shape = {file_keys, COUNT(file_keys), 0xf};
 
 /* Only names that the writer gives: below raw/, one level, no path that leads elsewhere. */
 static bool is_raw_path(const char *path)
@@ -393,34 +144,34 @@ static bool is_raw_path(const char *path)
     return true;
 }
 
-static int read_file_member(struct decoder *d, size_t key, void *into)
+static int read_file_member(struct line *d, size_t key, void *into)
 {
     struct sample_file *f = into;
 
     switch ((enum file_key)key) {
     case FILE_PATH:
-        if (get_text(d, NULL, &f->path) < 0)
+        if (line_text(d, NULL, &f->path) < 0)
             return -1;
-        return is_raw_path(f->path) ? 0 : fault(d, "not the name of a file below raw/");
+        return is_raw_path(f->path) ? 0 : line_fault(d, "not the name of a file below raw/");
     case FILE_BYTES:
-        return get_uint(d, 0, UINT64_MAX, &f->bytes);
+        return line_uint(d, 0, UINT64_MAX, &f->bytes);
     case FILE_CUT:
-        return get_uint(d, 0, UINT64_MAX, &f->cut);
+        return line_uint(d, 0, UINT64_MAX, &f->cut);
     case FILE_SHA256:
-        return get_sha256(d, f->sha256);
+        return line_sha256(d, f->sha256);
     }
     return -1;
 }
 
-static int read_files(struct decoder *d, struct sample_role *r)
+static int read_files(struct line *d, struct sample_role *r)
 {
     size_t room = 0;
 
     if (!jc_enter_array(&d->c))
-        return wrong_kind(d, "an array");
+        return line_wrong_kind(d, "an array");
     while (jc_next_item(&d->c)) {
-        r->files = grow(d->arena, r->files, r->file_count, &room, sizeof *r->files);
-        if (read_object(d, &file_shape, read_file_member, &r->files[r->file_count]) < 0)
+        r->files = line_grow(d->arena, r->files, r->file_count, &room, sizeof *r->files);
+        if (line_object(d, &file_shape, read_file_member, &r->files[r->file_count]) < 0)
             return -1;
         r->file_count++;
     }
@@ -470,8 +221,8 @@ static const char *const role_keys[] = {
     "files",
 };
 #define ROLE_OPTIONAL (1u << ROLE_SIGNAL | 1u << ROLE_ERROR | 1u << ROLE_STDERR_TAIL)
-static const struct shape role_shape = {role_keys, COUNT(role_keys),
-                                        ((1u << COUNT(role_keys)) - 1) & ~ROLE_OPTIONAL};
+static const struct line_shape role_shape = {role_keys, COUNT(role_keys),
+                                             ((1u << COUNT(role_keys)) - 1) & ~ROLE_OPTIONAL};
 
 static const char *const end_names[] = {"not_started", "start_failed", "exited",
                                         "signaled",    "stopped",      "killed"};
@@ -481,17 +232,17 @@ struct role_draft {
     const struct sample_role *like; /* never NULL; empty without an earlier sample */
 };
 
-static int read_end(struct decoder *d, const char **out)
+static int read_end(struct line *d, const char **out)
 {
     size_t i;
 
-    if (get_name(d, end_names, COUNT(end_names), &i) < 0)
+    if (line_word(d, end_names, COUNT(end_names), &i) < 0)
         return -1;
     *out = end_names[i];
     return 0;
 }
 
-static int read_role_member(struct decoder *d, size_t key, void *into)
+static int read_role_member(struct line *d, size_t key, void *into)
 {
     struct role_draft *draft = into;
     struct sample_role *r = &draft->r;
@@ -500,46 +251,46 @@ static int read_role_member(struct decoder *d, size_t key, void *into)
     case ROLE_END:
         return read_end(d, &r->end);
     case ROLE_EXIT_CODE:
-        return get_small(d, 255, &r->exit_code);
+        return line_small(d, 255, &r->exit_code);
     case ROLE_SIGNAL:
-        return get_small(d, 127, &r->signal);
+        return line_small(d, 127, &r->signal);
     case ROLE_ERROR:
-        return get_text(d, draft->like->error, &r->error);
+        return line_text(d, draft->like->error, &r->error);
     case ROLE_WALL:
-        return get_not_negative(d, &r->wall_s);
+        return line_not_negative(d, &r->wall_s);
     case ROLE_USER:
-        return get_not_negative(d, &r->user_s);
+        return line_not_negative(d, &r->user_s);
     case ROLE_SYSTEM:
-        return get_not_negative(d, &r->system_s);
+        return line_not_negative(d, &r->system_s);
     case ROLE_CGROUP:
         return read_reading(d, &draft->like->cgroup_cpu_s, &r->cgroup_cpu_s);
     case ROLE_DIFFER:
-        return get_bool(d, &r->cpu_differs);
+        return line_bool(d, &r->cpu_differs);
     case ROLE_PEAK_RSS:
-        return get_uint(d, 0, UINT64_MAX, &r->peak_rss_bytes);
+        return line_uint(d, 0, UINT64_MAX, &r->peak_rss_bytes);
     case ROLE_SAMPLED_RSS:
-        return get_uint(d, 0, UINT64_MAX, &r->sampled_rss_bytes);
+        return line_uint(d, 0, UINT64_MAX, &r->sampled_rss_bytes);
     case ROLE_MAX_RSS:
-        return get_uint(d, 0, UINT64_MAX, &r->max_rss_bytes);
+        return line_uint(d, 0, UINT64_MAX, &r->max_rss_bytes);
     case ROLE_PROCESSES:
-        return get_uint32(d, 0, &r->processes);
+        return line_uint32(d, 0, &r->processes);
     case ROLE_LEFTOVERS:
-        return get_uint32(d, 0, &r->leftovers);
+        return line_uint32(d, 0, &r->leftovers);
     case ROLE_RSS_SAMPLES:
-        return get_uint32(d, 0, &r->rss_samples);
+        return line_uint32(d, 0, &r->rss_samples);
     case ROLE_MISSED_TICKS:
-        return get_uint32(d, 0, &r->missed_ticks);
+        return line_uint32(d, 0, &r->missed_ticks);
     case ROLE_CPUS:
-        return get_text(d, draft->like->cpus, &r->cpus);
+        return line_text(d, draft->like->cpus, &r->cpus);
     case ROLE_STDERR_TAIL:
-        return get_text(d, draft->like->stderr_tail, &r->stderr_tail);
+        return line_text(d, draft->like->stderr_tail, &r->stderr_tail);
     case ROLE_FILES:
         return read_files(d, r);
     }
     return -1;
 }
 
-static int read_roles(struct decoder *d, struct sample *s)
+static int read_roles(struct line *d, struct sample *s)
 {
     static const struct sample_role nothing;
     const struct sample *like = d->from->like;
@@ -547,18 +298,18 @@ static int read_roles(struct decoder *d, struct sample *s)
     size_t room = 0;
 
     if (!jc_enter_object(&d->c))
-        return wrong_kind(d, "an object");
+        return line_wrong_kind(d, "an object");
     while (jc_next_key(&d->c, &key)) {
         const struct sample_role *twin =
             like && s->role_count < like->role_count ? &like->roles[s->role_count] : &nothing;
         struct role_draft draft = {.like = twin};
 
-        enter(d, &key);
-        if (read_object(d, &role_shape, read_role_member, &draft) < 0)
+        line_enter(d, &key);
+        if (line_object(d, &role_shape, read_role_member, &draft) < 0)
             return -1;
-        leave(d);
-        draft.r.name = keep_text(d, &key, twin->name);
-        s->roles = grow(d->arena, s->roles, s->role_count, &room, sizeof *s->roles);
+        line_leave(d);
+        draft.r.name = line_keep(d, &key, twin->name);
+        s->roles = line_grow(d->arena, s->roles, s->role_count, &room, sizeof *s->roles);
         s->roles[s->role_count++] = draft.r;
     }
     return 0;
@@ -568,7 +319,7 @@ static int read_roles(struct decoder *d, struct sample *s)
 
 static const char *const noise_keys[] = {"psi_cpu",   "others",    "steal",
                                          "throttled", "frequency", "load"};
-static const struct shape noise_shape = {noise_keys, COUNT(noise_keys), 0x3f};
+static const struct line_shape noise_shape = {noise_keys, COUNT(noise_keys), 0x3f};
 
 static struct value *noise_member(struct noise_reading *n, size_t key)
 {
@@ -577,7 +328,7 @@ static struct value *noise_member(struct noise_reading *n, size_t key)
     return members[key];
 }
 
-static int read_noise_member(struct decoder *d, size_t key, void *into)
+static int read_noise_member(struct line *d, size_t key, void *into)
 {
     static struct noise_reading nothing;
     const struct sample *like = d->from->like;
@@ -609,36 +360,36 @@ static const char *const sample_keys[] = {
     "variant", "profile", "status", "error",   "program_changed",
     "started", "metrics", "roles",  "noise",
 };
-static const struct shape sample_shape = {sample_keys, COUNT(sample_keys),
-                                          ((1u << COUNT(sample_keys)) - 1) &
-                                              ~(1u << SAMPLE_PROGRAM_CHANGED)};
+static const struct line_shape sample_shape = {sample_keys, COUNT(sample_keys),
+                                               ((1u << COUNT(sample_keys)) - 1) &
+                                                   ~(1u << SAMPLE_PROGRAM_CHANGED)};
 
-static int read_stage(struct decoder *d, enum sample_stage *out)
+static int read_stage(struct line *d, enum sample_stage *out)
 {
     const char *const names[] = {sample_stage_name(STAGE_WARMUP), sample_stage_name(STAGE_MAIN),
                                  sample_stage_name(STAGE_CONFIRM)};
     size_t i;
 
-    if (get_name(d, names, COUNT(names), &i) < 0)
+    if (line_word(d, names, COUNT(names), &i) < 0)
         return -1;
     *out = (enum sample_stage)i;
     return 0;
 }
 
-static int read_sample_status(struct decoder *d, enum sample_status *out)
+static int read_sample_status(struct line *d, enum sample_status *out)
 {
     const char *names[SAMPLE_INTERRUPTED + 1];
     size_t i;
 
     for (i = 0; i < COUNT(names); i++)
         names[i] = sample_status_name((enum sample_status)i);
-    if (get_name(d, names, COUNT(names), &i) < 0)
+    if (line_word(d, names, COUNT(names), &i) < 0)
         return -1;
     *out = (enum sample_status)i;
     return 0;
 }
 
-static int read_sample_member(struct decoder *d, size_t key, void *into)
+static int read_sample_member(struct line *d, size_t key, void *into)
 {
     static const struct sample nothing;
     const struct sample *like = d->from->like ? d->from->like : &nothing;
@@ -646,33 +397,33 @@ static int read_sample_member(struct decoder *d, size_t key, void *into)
 
     switch ((enum sample_key)key) {
     case SAMPLE_RUN:
-        return get_uint(d, 1, UINT64_MAX, &s->run);
+        return line_uint(d, 1, UINT64_MAX, &s->run);
     case SAMPLE_PAIR:
-        return get_uint(d, 0, UINT64_MAX, &s->pair);
+        return line_uint(d, 0, UINT64_MAX, &s->pair);
     case SAMPLE_SLOT:
-        return get_uint32(d, 1, &s->slot);
+        return line_uint32(d, 1, &s->slot);
     case SAMPLE_ATTEMPT:
-        return get_uint32(d, 1, &s->attempt);
+        return line_uint32(d, 1, &s->attempt);
     case SAMPLE_STAGE:
         return read_stage(d, &s->stage);
     case SAMPLE_VARIANT:
-        return get_text(d, like->variant, &s->variant);
+        return line_text(d, like->variant, &s->variant);
     case SAMPLE_PROFILE:
-        return get_text(d, like->profile, &s->profile);
+        return line_text(d, like->profile, &s->profile);
     case SAMPLE_STATUS:
         return read_sample_status(d, &s->status);
     case SAMPLE_ERROR:
-        return get_text_or_null(d, like->error, &s->error);
+        return line_text_or_null(d, like->error, &s->error);
     case SAMPLE_PROGRAM_CHANGED:
-        return get_bool(d, &s->program_changed);
+        return line_bool(d, &s->program_changed);
     case SAMPLE_STARTED:
-        return get_time(d, &s->started);
+        return line_time(d, &s->started);
     case SAMPLE_METRICS:
         return read_metrics(d, s);
     case SAMPLE_ROLES:
         return read_roles(d, s);
     case SAMPLE_NOISE:
-        return read_object(d, &noise_shape, read_noise_member, &s->noise);
+        return line_object(d, &noise_shape, read_noise_member, &s->noise);
     }
     return -1;
 }
@@ -681,20 +432,20 @@ int sample_decode(struct sample *s, const char *line, size_t len, const struct s
                   struct arena *arena, struct err *err)
 {
     struct json_rules rules = {.line = from->line, .code = ERR_ARCHIVE};
-    struct decoder d = {.from = from, .arena = arena, .err = err};
+    struct line d = {.from = from, .arena = arena, .err = err};
     struct sample read = {0};
 
     if (json_scan(line, len, from->file, &rules, err) < 0)
         return -1;
     jc_init(&d.c, line, len);
-    if (read_object(&d, &sample_shape, read_sample_member, &read) < 0)
+    if (line_object(&d, &sample_shape, read_sample_member, &read) < 0)
         return -1;
     if ((read.status == SAMPLE_OK) != (read.error == NULL))
-        return fault(&d, "status '%s' %s an error", sample_status_name(read.status),
-                     read.error ? "with" : "without");
+        return line_fault(&d, "status '%s' %s an error", sample_status_name(read.status),
+                          read.error ? "with" : "without");
     if ((read.stage == STAGE_WARMUP) != (read.pair == 0))
-        return fault(&d, "pair %llu in stage '%s'", (unsigned long long)read.pair,
-                     sample_stage_name(read.stage));
+        return line_fault(&d, "pair %llu in stage '%s'", (unsigned long long)read.pair,
+                          sample_stage_name(read.stage));
     *s = read;
     return 0;
 }
