@@ -1,11 +1,8 @@
 #include "cli/commands.h"
 
 #include "base/buf.h"
-#include "base/words.h"
 #include "cli/execute.h"
 #include "cli/settings.h"
-#include "cli/terminal.h"
-#include "report/figures.h"
 
 #include <string.h>
 
@@ -34,22 +31,6 @@ static const char *const examples[] = {
     "find the commit that made it slower",
     NULL};
 
-/* People coming from a shell may expect one. */
-static void note_shell(const struct settings *s)
-{
-    for (size_t i = 0; i < s->operands.count; i++) {
-        char found = words_shell_character(s->operands.items[i]);
-        struct buf text = BUF_INIT;
-        if (found) {
-            buf_printf(&text, "'%c' in ", found);
-            safe_text(&text, s->operands.items[i], strlen(s->operands.items[i]));
-            buf_addstr(&text, " is a plain character: no shell runs (sh -c '...' would be one)");
-            terminal_note(s, text.data);
-        }
-        buf_release(&text);
-    }
-}
-
 static int compare(struct settings *s, struct err *err)
 {
     struct plan_request request = {.command = "compare", .variants = s->operands};
@@ -64,7 +45,6 @@ static int compare(struct settings *s, struct err *err)
         return err_hint(err, "each command is one word for the shell: abba 'ls -l' 'ls -lR'; "
                              "--aa compares one with itself");
     }
-    note_shell(s);
     return execute(s, &request, &options, err);
 }
 

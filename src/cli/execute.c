@@ -10,6 +10,7 @@
 #include "cli/settings.h"
 #include "cli/terminal.h"
 #include "judge/judge.h"
+#include "report/figures.h"
 #include "report/report.h"
 #include "run/events.h"
 #include "run/run.h"
@@ -157,6 +158,18 @@ static int check_events(const struct settings *s, struct err *err)
     return 0;
 }
 
+/* What the plan has to say before it runs. */
+static void show_notes(const struct session *x)
+{
+    for (size_t i = 0; i < x->plan.notes.count; i++) {
+        const char *note = x->plan.notes.items[i];
+        struct buf text = BUF_INIT;
+        safe_text(&text, note, strlen(note));
+        terminal_note(x->s, text.data);
+        buf_release(&text);
+    }
+}
+
 static int make_plan(struct session *x, struct plan_request *q, struct err *err)
 {
     struct settings *s = x->s;
@@ -177,7 +190,10 @@ static int make_plan(struct session *x, struct plan_request *q, struct err *err)
     q->seed = s->seed;
     q->aa = s->aa;
     q->allow_failures = s->allow_failures;
-    return plan_build(&x->plan, q, &s->arena, err);
+    if (plan_build(&x->plan, q, &s->arena, err) != 0)
+        return -1;
+    show_notes(x);
+    return 0;
 }
 
 static int show_plan(struct session *x, struct err *err)

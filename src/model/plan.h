@@ -37,6 +37,7 @@ struct plan {
     bool unsupported_fail;   /* a profile that this machine cannot run is an error, not skipped */
     const char *isolation;   /* "pid-namespace" or "subreaper" */
     const char *input;       /* file given to every root process as standard input, or NULL */
+    const char *input_path;  /* where it is found here; not part of the plan */
     char input_sha256[65];   /* of that file; "" without one */
     struct env_setting *env; /* --env: for every variant */
     size_t env_count;

@@ -1,6 +1,7 @@
 #include "plan/command.h"
 
 #include "base/mem.h"
+#include "plan/home.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +50,8 @@ static void put_all(struct strings *env, struct arena *arena, const struct env_s
                     size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        put(env, arena, arena_printf(arena, "%s=%s", list[i].name, list[i].value));
+        put(env, arena,
+            arena_printf(arena, "%s=%s", list[i].name, home_show(list[i].value, arena)));
 }
 
 static int by_text(const void *a, const void *b)
@@ -87,10 +89,10 @@ static int build_arguments(const struct plan *plan, const struct profile *profil
         if (template_fill(role->command.items[i], plan, profile, variant, values, &item, arena,
                           err) < 0)
             return err_wrap(err, "role '%s': command[%zu]", role->name, i);
-        strings_add(argv, arena, item);
+        strings_add(argv, arena, home_show(item, arena));
     }
     for (size_t i = 0; i < variant->args.count; i++)
-        strings_add(argv, arena, variant->args.items[i]);
+        strings_add(argv, arena, home_show(variant->args.items[i], arena));
     return 0;
 }
 

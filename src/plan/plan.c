@@ -6,6 +6,7 @@
 #include "model/decode.h"
 #include "plan/command.h"
 #include "plan/expand.h"
+#include "plan/home.h"
 #include "plan/limits.h"
 #include "plan/load.h"
 #include "plan/resolve.h"
@@ -51,7 +52,8 @@ static int no_combination(const char *asked, const struct profile *all, size_t c
 }
 
 /* Appends the profile's combinations, resolved against their runner. */
-static int add_profile(struct plan *p, const char *asked, struct arena *arena, struct err *err)
+static int add_profile(struct plan *p, const char *asked, struct strings *names,
+                       struct arena *arena, struct err *err)
 {
     struct profile one, *all, *grown;
     const char *file, *combination;
@@ -61,6 +63,7 @@ static int add_profile(struct plan *p, const char *asked, struct arena *arena, s
         return -1;
     if (need_runner(p, one.runner, arena, err) < 0)
         return err_wrap(err, "profile '%s'", one.name);
+    strings_add(names, arena, combination ? combination : one.name);
     profile_expand(&one, &all, &count, arena);
     grown = arena_array(arena, before + count, sizeof(*grown));
     if (before)
@@ -78,17 +81,32 @@ static int add_profile(struct plan *p, const char *asked, struct arena *arena, s
     return p->profile_count == before ? no_combination(asked, all, count, err) : 0;
 }
 
+/* A name for the series that stays short: the profiles as they were asked for, without paths. */
+static const char *series_name(const struct strings *names, struct arena *arena)
+{
+    const char *name = names->items[0];
+
+    for (size_t i = 1; i < names->count && i < 4; i++)
+        name = arena_printf(arena, "%s+%s", name, names->items[i]);
+    if (names->count > 4)
+        name = arena_printf(arena, "%s+%zu more", name, names->count - 4);
+    return arena_strndup(arena, name, 200);
+}
+
 static int load_profiles(struct plan *p, const struct plan_request *q, struct arena *arena,
                          struct err *err)
 {
+    struct strings names = {0};
+
     if (q->profiles.count == 0) {
         err_set(err, ERR_USAGE, "no profile is given");
         return err_hint(err, "`abba list profiles` shows what there is");
     }
     p->runners = arena_array(arena, q->profiles.count, sizeof(*p->runners));
     for (size_t i = 0; i < q->profiles.count; i++)
-        if (add_profile(p, q->profiles.items[i], arena, err) < 0)
+        if (add_profile(p, q->profiles.items[i], &names, arena, err) < 0)
             return -1;
+    p->series = series_name(&names, arena);
     return 0;
 }
 
@@ -106,6 +124,7 @@ static void make_compare(struct plan *p, struct arena *arena)
         .timeout_ns = HOUR_NS,
     };
     profile_noise_defaults(one);
+    p->series = "compare";
     p->runners = r;
     p->runner_count = 1;
     p->profiles = one;
@@ -317,30 +336,17 @@ static int set_input(struct plan *p, const struct plan_request *q, struct arena 
         return 0;
     if (files_is_dir(q->input))
         return err_set(err, ERR_USAGE, "--input: '%s' is a folder", q->input);
-    p->input = arena_strdup(arena, q->input);
+    p->input_path = arena_strdup(arena, q->input);
+    p->input = home_hide(p->input_path, arena);
     if (digest_sha256_file(q->input, p->input_sha256, NULL, err) == 0)
         return 0;
     err->code = ERR_USAGE;
     return err_wrap(err, "--input");
 }
 
-/* A name for the series that stays short. */
-static const char *series_name(const struct plan_request *q, struct arena *arena)
-{
-    const char *name = q->profiles.count ? q->profiles.items[0] : q->command;
-
-    for (size_t i = 1; i < q->profiles.count && i < 4; i++)
-        name = arena_printf(arena, "%s+%s", name, q->profiles.items[i]);
-    if (q->profiles.count > 4)
-        name = arena_printf(arena, "%s+%zu more", name, q->profiles.count - 4);
-    return arena_strndup(arena, name, 200);
-}
-
-static int set_scalars(struct plan *p, const struct plan_request *q, struct arena *arena,
-                       struct err *err)
+static int set_scalars(struct plan *p, const struct plan_request *q, struct err *err)
 {
     p->command = strcmp(q->command, "compare") == 0 ? "compare" : "run";
-    p->series = series_name(q, arena);
     p->analysis = PLAN_ANALYSIS;
     p->aa = q->aa;
     p->allow_failures = q->allow_failures;
@@ -362,7 +368,7 @@ static bool pairs_are_open(const struct plan *p, const struct plan_request *q)
 
 static int build(struct plan *p, const struct plan_request *q, struct arena *arena, struct err *err)
 {
-    if (set_scalars(p, q, arena, err) < 0 || set_input(p, q, arena, err) < 0)
+    if (set_scalars(p, q, err) < 0 || set_input(p, q, arena, err) < 0)
         return -1;
     add_events(p, q, arena);
     if (strcmp(p->command, "compare") == 0)
@@ -389,8 +395,30 @@ int plan_build(struct plan *p, const struct plan_request *q, struct arena *arena
     return 0;
 }
 
+/* The input must be what it was. */
+static int find_input(struct plan *p, struct arena *arena, struct err *err)
+{
+    char hex[DIGEST_HEX];
+
+    if (!p->input)
+        return 0;
+    p->input_path = home_show(p->input, arena);
+    if (digest_sha256_file(p->input_path, hex, NULL, err) < 0) {
+        err->code = ERR_CONFIG;
+        return -1;
+    }
+    if (strcmp(hex, p->input_sha256) == 0)
+        return 0;
+    return err_set(err, ERR_CONFIG,
+                   "the input '%s' is not the one of the plan: its SHA-256 is "
+                   "%.16s..., was %.16s...",
+                   p->input_path, hex, p->input_sha256);
+}
+
 int plan_find_programs(struct plan *p, struct arena *arena, struct err *err)
 {
+    if (find_input(p, arena, err) < 0)
+        return -1;
     for (size_t i = 0; i < p->variant_count; i++)
         if (resolve_program(p, &p->variants[i], arena, err) < 0)
             return -1;

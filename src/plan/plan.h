@@ -41,8 +41,8 @@ int plan_build(struct plan *p, const struct plan_request *request, struct arena 
 void plan_command_runner(struct runner *r, struct arena *arena);
 
 /*
- * Finds the programs of a plan that an archive gave back, to run it again. A program that is not
- * the one that the plan holds is an error (ERR_CONFIG).
+ * Finds the programs and the input of a plan that an archive gave back, to run it again. One that
+ * is not what the plan holds is an error (ERR_CONFIG).
  */
 int plan_find_programs(struct plan *p, struct arena *arena, struct err *err);
 

@@ -8,6 +8,7 @@
 #include "base/words.h"
 #include "model/decode.h"
 #include "plan/expand.h"
+#include "plan/home.h"
 #include "plan/load.h"
 #include "plan/program.h"
 
@@ -45,7 +46,8 @@ int resolve_env(const struct strings *settings, struct env_setting **env, size_t
             return err_hint(err, strcmp(name, "ABBA_PAD") == 0 ? "ABBA_PAD is set by abba itself"
                                                                : "write NAME=VALUE");
         }
-        set_env(all, count, (struct env_setting){name, arena_strdup(arena, equals + 1)});
+        set_env(all, count,
+                (struct env_setting){name, home_hide(arena_strdup(arena, equals + 1), arena)});
     }
     decode_sort(all, *count, sizeof(*all));
     return 0;
@@ -71,7 +73,7 @@ static bool one_runner(const struct plan *p)
 int resolve_program(struct plan *p, struct variant *v, struct arena *arena, struct err *err)
 {
     const struct runner *r = variant_runner(p, v);
-    const char *program = v->program ? v->program : r->program;
+    const char *program = home_show(v->program ? v->program : r->program, arena);
     char hex[DIGEST_HEX];
 
     if (!v->program && r->is_command)
@@ -138,11 +140,12 @@ static int from_command(struct plan *p, struct variant *v, const char *text, str
         strings_add(&v->args, arena, words[i]);
     v->display = arena_strdup(arena, text);
     if (shell)
-        strings_add(&p->notes, arena,
-                    arena_printf(arena,
-                                 "command '%s': no shell runs, '%c' is a plain character; where a "
-                                 "shell is meant, write sh -c '...'",
-                                 text, shell));
+        strings_add(
+            &p->notes, arena,
+            arena_printf(arena,
+                         "'%c' in %s is a plain character: no shell runs (sh -c '...' would be "
+                         "one)",
+                         shell, text));
     return 0;
 }
 
@@ -216,6 +219,43 @@ static int resolve_one(struct plan *p, const char *text, size_t index, struct va
     v->program = arena_strdup(arena, text);
     v->display = v->program;
     return 0;
+}
+
+/* The plan is archived as it is: it does not tell whose home the files lie in. */
+static void hide_home(struct variant *v, struct arena *arena)
+{
+    v->program = home_hide(v->program, arena);
+    v->display = home_hide(v->display, arena);
+    for (size_t i = 0; i < v->args.count; i++)
+        v->args.items[i] = home_hide(v->args.items[i], arena);
+    for (size_t i = 0; i < v->env_count; i++)
+        v->env[i].value = home_hide(v->env[i].value, arena);
+}
+
+/* A program that was not found may have been meant as a variant that the runner ships, or for a
+ * shell. */
+static int hint_variant(const struct plan *p, const struct variant *v, struct arena *arena,
+                        struct err *err)
+{
+    struct strings names = {0}, own = {0};
+    const char *near;
+
+    if (err->hint[0] || !v->program || v->path)
+        return -1;
+    if (p->runners[0].is_command && words_shell_character(v->display))
+        return err_hint(err, "no shell runs: where one is meant, write sh -c '...'");
+    if (strchr(v->program, '/'))
+        return -1;
+    lookup_names(LOOKUP_VARIANT, &names, arena);
+    for (size_t i = 0; i < names.count; i++) {
+        const char *slash = strchr(names.items[i], '/');
+        const char *runner = arena_strndup(arena, names.items[i], (size_t)(slash - names.items[i]));
+
+        if (plan_find_runner(p, runner))
+            strings_add(&own, arena, slash + 1);
+    }
+    near = text_nearest(v->program, own.items, own.count);
+    return near ? err_hint(err, "did you mean the variant '%s'?", near) : -1;
 }
 
 /* ---- all variants -----------------------------------------------------------------------------
@@ -343,7 +383,8 @@ int resolve_variants(struct plan *p, const struct plan_request *q, struct arena 
             add_settings(v, i ? &q->candidate_args : &q->baseline_args,
                          i ? &q->candidate_env : &q->baseline_env, arena, err) < 0 ||
             resolve_program(p, v, arena, err) < 0)
-            return -1;
+            return hint_variant(p, v, arena, err);
+        hide_home(v, arena);
         p->variant_count++;
         if (v->runner && check_other_runner(p, v, err) < 0)
             return -1;

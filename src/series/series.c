@@ -196,10 +196,11 @@ static int execute(struct series *s, const struct order_step *step,
 
     if (request_make(s->requests, step->variant, values, &request, arena, err) != 0)
         return -1;
-    if (s->plan->input) {
-        request.stdin_fd = open(s->plan->input, O_RDONLY | O_CLOEXEC);
+    if (s->plan->input_path) {
+        request.stdin_fd = open(s->plan->input_path, O_RDONLY | O_CLOEXEC);
         if (request.stdin_fd < 0)
-            return err_sys(err, ERR_SYSTEM, errno, "cannot open the input '%s'", s->plan->input);
+            return err_sys(err, ERR_SYSTEM, errno, "cannot open the input '%s'",
+                           s->plan->input_path);
     }
     rc = run_execute(s->host, &request, outcome, err);
     if (request.stdin_fd >= 0)

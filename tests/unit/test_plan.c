@@ -1,13 +1,14 @@
 /* plan/plan and model/plan: from files and options to a plan, and through its JSON and back. */
 #include "plan_made.h"
 
-#include <sched.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/digest.h"
 #include "base/json.h"
+#include "plan/command.h"
 #include "plan/lookup.h"
 
 static struct arena arena;
@@ -240,8 +241,8 @@ static void a_shipped_variant_is_found_by_its_name(void **state)
     assert_non_null(strstr(p.variants[1].path, "runners/flow/flow"));
     assert_string_equal(p.variants[0].sha256, p.variants[1].sha256);
     assert_false(plan_identical(&p)); /* other arguments */
-    with_variants(&q, "flow/single", "sigle");
-    refused(&q, ERR_CONFIG, "'sigle' is not in PATH");
+    with_variants(&q, "flow/single", "bach");
+    refused(&q, ERR_CONFIG, "did you mean the variant 'batch'?");
 }
 
 static void the_same_program_twice_is_identical_unless_asked_for(void **state)
@@ -553,6 +554,8 @@ static void commands_that_cannot_be_split_or_found_are_refused(void **state)
     refused(&q, ERR_USAGE, "empty");
     q = compare("old=./old.sh", "./new.sh"); /* no NAME= here */
     refused(&q, ERR_CONFIG, "old=./old.sh");
+    q = compare("./old.sh", "no-such-program | wc");
+    refused(&q, ERR_CONFIG, "sh -c");
     q = compare("./old.sh | wc", "./new.sh");
     made_plan(&p, &q, &arena);
     assert_true(noted(&p, "no shell runs"));
@@ -576,6 +579,48 @@ static void the_built_in_runner_is_the_shipped_one(void **state)
     assert_string_equal(p.variants[0].args.items[0], "1");
     assert_string_equal(p.variants[1].name, "two");
     assert_string_equal(p.variants[1].args.items[0], "2");
+}
+
+static void a_plan_does_not_tell_whose_home_it_was_made_in(void **state)
+{
+    char home[PATH_MAX], program[PATH_MAX + 16], argument[PATH_MAX + 16], near[PATH_MAX + 16];
+    struct plan_request q = made_request_run(&arena, "pair/a");
+    struct template_values values = {.port = 40000, .scratch = "", .address = "127.0.0.1"};
+    struct buf text = BUF_INIT;
+    struct role_command command;
+    struct err err = {0};
+    struct plan p;
+
+    (void)state;
+    assert_non_null(getcwd(home, sizeof(home)));
+    setenv("HOME", home, 1);
+    snprintf(program, sizeof(program), "%s/old.sh", home);
+    snprintf(argument, sizeof(argument), "-I%s/include", home);
+    snprintf(near, sizeof(near), "%sx/other", home);
+    with_variants(&q, program, "./new.sh");
+    strings_add(&q.baseline_args, &arena, argument);
+    strings_add(&q.candidate_args, &arena, near);
+    strings_add(&q.env, &arena, arena_printf(&arena, "DATA=%s", home));
+    q.input = program;
+    made_plan(&p, &q, &arena);
+    assert_string_equal(p.variants[0].program, "${HOME}/old.sh");
+    assert_string_equal(p.variants[0].path, program);
+    assert_string_equal(p.variants[0].args.items[0], "-I${HOME}/include");
+    assert_string_equal(p.variants[1].args.items[0], near); /* another folder */
+    assert_string_equal(p.input, "${HOME}/old.sh");
+    assert_string_equal(p.input_path, program);
+    assert_int_equal(plan_encode(&p, &text, &err), 0);
+    assert_null(strstr(text.data, arena_printf(&arena, "%s/", home)));
+    buf_release(&text);
+    assert_int_equal(plan_role_command(&p, &p.profiles[0], &p.variants[0], &p.runners[0].roles[0],
+                                       &values, 0, &command, &arena, &err),
+                     0);
+    assert_string_equal(command.argv[4], argument);
+    for (size_t i = 0; command.envp[i]; i++)
+        if (strncmp(command.envp[i], "DATA=", 5) == 0)
+            assert_string_equal(command.envp[i] + 5, home);
+    assert_int_equal(plan_find_programs(&p, &arena, &err), 0);
+    unsetenv("HOME");
 }
 
 /* The files that come with abba, each through all checks. */
@@ -648,6 +693,7 @@ int main(void)
         CASE(the_pair_count_stays_open_until_warmups_tell),
         CASE(commands_that_cannot_be_split_or_found_are_refused),
         CASE(the_built_in_runner_is_the_shipped_one),
+        CASE(a_plan_does_not_tell_whose_home_it_was_made_in),
         CASE(every_shipped_profile_makes_a_plan),
         CASE(programs_of_a_plan_read_back_are_found_and_checked),
     };
