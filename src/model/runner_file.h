@@ -23,6 +23,20 @@ int decode_load_text(const struct fields *f, struct arena *arena, const char **t
                      enum load_form *form, struct err *err);
 void encode_load_text(struct json_writer *w, const char *text, enum load_form form);
 
+/*
+ * What the file says of the output: numbers, metrics, integrity, invalid, checks. The roles must be
+ * there.
+ */
+int runner_decode_output(const struct fields *f, struct runner *r, struct arena *arena,
+                         struct err *err);
+
+/* A pattern that compiles; with a group named "value" if a number is wanted from it. */
+int runner_decode_pattern(const struct fields *f, const char *key, bool value, struct arena *arena,
+                          const char **out, struct err *err);
+
+/* The names of all roles, for messages. */
+void runner_role_names(const struct runner *r, struct strings *names, struct arena *arena);
+
 /* How values of a type stand in JSON. */
 enum load_form load_type_form(enum load_type type);
 
