@@ -210,13 +210,13 @@ static void sentence_regressed(const struct report_metric *m, struct buf *out)
 bool metric_sentence(const struct report_metric *m, struct buf *out)
 {
     char change[FIGURE_TEXT], limit[FIGURE_TEXT], worse[FIGURE_TEXT];
+    if (!metric_judged(m))
+        return false;
     if (m->median_change == 0 && m->interval_low == 0 && m->interval_high == 0 &&
         fabs(m->median_difference) > 0) {
         buf_addstr(out, "the difference is within the resolution of the figure and counts as none");
         return true;
     }
-    if (!metric_judged(m))
-        return false;
     figure_change(m->median_change, change);
     figure_limit(m, limit);
     figure_change(worse_bound(m), worse);

@@ -129,6 +129,21 @@ static bool drop(const struct table *t, struct layout *l, int turn)
     return more;
 }
 
+/* A wide column that had to go may have made room for a narrow one that went before it. */
+static void bring_back(const struct table *t, struct layout *l, int turns, size_t indent,
+                       size_t width)
+{
+    for (int turn = turns; turn >= 1; turn--) {
+        uint32_t before = l->shown;
+        for (size_t c = 0; c < t->column_count; c++) {
+            if (t->columns[c].drop == turn && l->width[c] > 0)
+                l->shown |= 1u << c;
+        }
+        if (total(t, l, indent) > width)
+            l->shown = before;
+    }
+}
+
 #define LEAST_WIDTH 8
 
 static void shrink(const struct table *t, struct layout *l, size_t indent, size_t width)
@@ -155,8 +170,10 @@ static void lay_out(const struct table *t, struct layout *l, size_t indent, size
     }
     if (width == 0)
         return;
-    for (int turn = 1; total(t, l, indent) > width && drop(t, l, turn); turn++)
-        ;
+    int turn = 1;
+    while (total(t, l, indent) > width && drop(t, l, turn))
+        turn++;
+    bring_back(t, l, turn - 1, indent, width);
     if (total(t, l, indent) > width) {
         for (size_t c = 0; c < t->column_count; c++)
             l->gap[c] = 1;
