@@ -33,8 +33,7 @@ void cli_raise_later(int signal)
     signal_later = signal;
 }
 
-/* ---- statuses ----------------------------------------------------------------------------------
- */
+/* ---- statuses ----------------------------------------------------------------------------- */
 
 int status_of_error(const struct err *err)
 {
@@ -89,8 +88,7 @@ int status_for_bisect(int status)
     }
 }
 
-/* ---- which sub-command --------------------------------------------------------------------------
- */
+/* ---- which sub-command -------------------------------------------------------------------- */
 
 static bool is_word(const char *text, const char *letter, const char *name)
 {

@@ -1,10 +1,9 @@
 #include "cli/commands.h"
 
-#include "base/buf.h"
 #include "cli/execute.h"
 #include "cli/settings.h"
 
-#include <string.h>
+#include <stddef.h>
 
 static const struct option_def same[] = {
     {.name = "aa",

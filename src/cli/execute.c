@@ -34,8 +34,7 @@ struct session {
     const char *temporary; /* folder that holds it and is removed at the end, or NULL */
 };
 
-/* ---- signals while files are lying about --------------------------------------------------------
- */
+/* ---- signals while files are lying about -------------------------------------------------- */
 
 /*
  * A series holds signals itself. Around it they are only noted, so that a temporary archive is

@@ -34,7 +34,7 @@ const struct option_def *option_find(const struct command_def *command, const ch
     return NULL;
 }
 
-/* ---- values ---------------------------------------------------------------------------------- */
+/* ---- values ------------------------------------------------------------------------------- */
 
 static void *field(const struct option_def *option, struct settings *s)
 {
@@ -117,7 +117,7 @@ int option_store(const struct option_def *option, const char *text, struct setti
     return -1;
 }
 
-/* ---- words ----------------------------------------------------------------------------------- */
+/* ---- words -------------------------------------------------------------------------------- */
 
 /* The table in getopt's form. */
 struct split {
