@@ -211,6 +211,15 @@ static int socket_pair(int pair[2], struct err *err)
     return 0;
 }
 
+/* Of any kind: K sends no SIGCHLD. */
+static void reap(pid_t pid)
+{
+    if (pid <= 0)
+        return;
+    while (waitpid(pid, NULL, __WALL) < 0 && errno == EINTR)
+        continue;
+}
+
 static int launch_try(struct launch *l, enum wire_mode mode, struct err *err)
 {
     int pair[2], fds[2];
@@ -226,15 +235,13 @@ static int launch_try(struct launch *l, enum wire_mode mode, struct err *err)
         return -1;
     }
     if (mode != WIRE_MODE_SUBREAPER) /* it has cloned K, and ends */
-        waitpid(spawned, NULL, 0);
+        reap(spawned);
     if (await_hello(pair[0], "the zygote", &own_pid, &l->keeper, fds, err) < 0) {
-        close(pair[0]);
+        close(pair[0]); /* which ends it */
         for (int i = 0; i < 2; i++)
             if (fds[i] >= 0)
                 close(fds[i]);
-        while (waitpid(mode == WIRE_MODE_SUBREAPER ? spawned : l->keeper, NULL, __WALL) < 0 &&
-               errno == EINTR)
-            continue;
+        reap(mode == WIRE_MODE_SUBREAPER ? spawned : l->keeper);
         return -1;
     }
     l->control = pair[0];
@@ -267,8 +274,7 @@ void launch_close(struct launch *l)
     close(l->proc_fd);
     if (l->user_fd >= 0)
         close(l->user_fd);
-    while (waitpid(l->keeper, NULL, __WALL) < 0 && errno == EINTR)
-        continue;
+    reap(l->keeper);
     *l = (struct launch){.control = -1, .proc_fd = -1, .user_fd = -1};
 }
 

@@ -75,9 +75,9 @@ static void add(struct rss *r, pid_t pid)
     if (r->open < RSS_OPEN) {
         process_path(path, pid, "/statm");
         fd = openat(r->proc_fd, path, O_RDONLY | O_CLOEXEC);
-        if (fd < 0)
+        if (fd < 0 && errno != EMFILE && errno != ENFILE)
             return; /* gone already */
-        r->open++;
+        r->open += fd >= 0;
     }
     r->process[r->count++] = (struct rss_process){.pid = pid, .statm_fd = fd, .listed = true};
 }

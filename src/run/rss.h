@@ -19,7 +19,7 @@
 #include "model/outcome.h"
 
 #define RSS_PROCESSES 2048 /* that are followed at a time; more are not seen */
-#define RSS_OPEN 160       /* of them with a descriptor that stays open */
+#define RSS_OPEN 64        /* of them with a descriptor that stays open */
 #define RSS_POINTS 16384   /* kept of a run; when full, pairs are merged into their higher one */
 #define RSS_WALK_EVERY 10  /* ticks */
 #define RSS_YOUNG 20       /* ticks: how long a process may be between vfork and exec */

@@ -5,15 +5,24 @@
 #include "check.h"
 #include "rig.h"
 
+#include <arpa/inet.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 
 #include "base/clock.h"
 #include "base/pattern.h"
@@ -557,13 +566,7 @@ static void a_server_is_waited_for_and_stopped(void **state)
     pattern_free(ready);
 }
 
-/* A port that was free a moment ago. */
-static uint16_t free_port(int type, int family);
-
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-
+/* A port that was free a moment ago; 0: there is no such network here. */
 static uint16_t free_port(int type, int family)
 {
     struct sockaddr_in6 six = {.sin6_family = AF_INET6};
@@ -710,6 +713,80 @@ static void memory_stays_the_same_over_many_runs(void **state)
     assert_true(after - before <= 16); /* pages */
 }
 
+/* ---- a machine that refuses ---- */
+
+/* As a container's filter does: none of these calls is allowed to this process and its children. */
+static int forbid(const int *calls, size_t count, unsigned short why)
+{
+    struct sock_filter filter[64];
+    struct sock_fprog program = {.filter = filter};
+    unsigned short n = 0;
+
+    filter[n++] =
+        (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
+    for (size_t i = 0; i < count; i++) {
+        filter[n++] =
+            (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)calls[i], 0, 1);
+        filter[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | why);
+    }
+    filter[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+    program.len = n;
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+        return -1;
+    return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+/* In a process of its own. Exit status 0: `ISOLATION_AUTO` came down to a subreaper, and works. */
+static void expect_subreaper_without(const int *calls, size_t count, unsigned short why)
+{
+    int status = -1;
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        static const char *event[] = {"PERF_COUNT_SW_PAGE_FAULTS_MIN"};
+        const struct run_options options = {.isolation = ISOLATION_AUTO,
+                                            .events = {event, 1, 1},
+                                            .users = true,
+                                            .max_roles = 1,
+                                            .wake_fd = -1};
+        const struct machine_counter *counter;
+        const struct outcome *o;
+        struct rig mine = {.timeout_ns = 20000000000u};
+        struct err err;
+        size_t n;
+
+        arena_init(&mine.arena);
+        if (forbid(calls, count, why) < 0)
+            _exit(10);
+        if (run_host_open(&mine.host, &options, &err) < 0)
+            _exit(11);
+        if (run_host_isolation(mine.host) != ISOLATION_SUBREAPER)
+            _exit(12);
+        o = rig_run_one(&mine, "escape", "fast");
+        if (o->end != RUN_DONE || rig_count_processes("escape") != 0)
+            _exit(13);
+        counter = run_host_counters(mine.host, &n);
+        if (counter[0].status == VALUE_OK || counter[0].reason == NULL ||
+            o->roles[0].counters[0].value.status != counter[0].status)
+            _exit(14);
+        rig_close(&mine);
+        _exit(0);
+    }
+    waitpid(pid, &status, 0);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static void a_containers_filter_leaves_the_subreaper(void **state)
+{
+    static const int calls[] = {SYS_clone3, SYS_unshare, SYS_mount, SYS_setns, SYS_perf_event_open};
+
+    (void)state;
+    expect_subreaper_without(calls, 5, ENOSYS);
+    expect_subreaper_without(calls, 5, EPERM);
+    expect_subreaper_without(calls + 2, 3, EPERM); /* namespaces, but no /proc in them */
+}
+
 static int run_group(const char *name, enum isolation isolation, bool with_users)
 {
     const struct CMUnitTest tests[] = {
@@ -745,6 +822,7 @@ static int run_group(const char *name, enum isolation isolation, bool with_users
         cmocka_unit_test(a_server_deaf_to_its_stop_signal_is_killed_and_told),
         cmocka_unit_test(roles_are_apart),
         cmocka_unit_test(memory_stays_the_same_over_many_runs),
+        cmocka_unit_test(a_containers_filter_leaves_the_subreaper),
     };
 
     wanted = isolation;
