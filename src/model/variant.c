@@ -10,7 +10,7 @@
 
 bool variant_env_name_ok(const char *name)
 {
-    return name[0] != '\0' && !strchr(name, '=') && strcmp(name, "ABBA_PAD") != 0;
+    return name[0] != '\0' && !strchr(name, '=') && strncmp(name, "ABBA_PAD", 8) != 0;
 }
 
 /* ---- decoding ---------------------------------------------------------------------------------
@@ -28,8 +28,8 @@ int env_decode(const struct fields *f, struct env_setting **env, size_t *count, 
     for (size_t i = 0; fields_next(&list, &item); i++) {
         if (!variant_env_name_ok(item.key))
             return fields_error(&item, err, "'%s' cannot be set: %s", item.key,
-                                strcmp(item.key, "ABBA_PAD") == 0 ? "abba sets it itself"
-                                                                  : "it is no variable's name");
+                                strncmp(item.key, "ABBA_PAD", 8) == 0 ? "abba sets it itself"
+                                                                      : "it is no variable's name");
         if (fields_as_string(&item, &value, err) < 0)
             return -1;
         (*env)[i] = (struct env_setting){arena_strdup(arena, item.key), arena_strdup(arena, value)};

@@ -57,7 +57,7 @@ void env_encode(const struct env_setting *env, size_t count, struct json_writer 
  */
 bool variant_identical(const struct variant *a, const struct variant *b);
 
-/* Whether an environment variable may have that name: not empty, no '=', and not ABBA_PAD. */
+/* Whether an environment variable may have that name: not empty, no '=', and not ABBA_PAD... */
 bool variant_env_name_ok(const char *name);
 
 #endif

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define PAD_BYTES 100000 /* of one setting */
+
 /* The widest that values of a run can be, so that a command has one size for all runs. */
 static struct template_values widest(const struct template_values *v)
 {
@@ -65,7 +67,7 @@ static void build_environment(const struct plan *plan, const struct variant *var
                               struct strings *env, struct arena *arena)
 {
     for (char **e = environ; e && *e; e++)
-        if (strchr(*e, '=') && strncmp(*e, "ABBA_PAD=", 9) != 0 && (inherit || passes(*e)))
+        if (strchr(*e, '=') && strncmp(*e, "ABBA_PAD", 8) != 0 && (inherit || passes(*e)))
             put(env, arena, arena_strdup(arena, *e));
     if (!inherit)
         put(env, arena, "LC_ALL=C.UTF-8");
@@ -118,6 +120,28 @@ static int check_program(const struct strings *argv, const struct runner_role *r
     return err_hint(err, "\"{program}\" is the variant's program");
 }
 
+/*
+ * Adds settings that hold `pad` bytes together, with the names and terminators of all but the
+ * last: the kernel takes no single string of more than 32 pages (execve(2)).
+ */
+static void add_padding(struct strings *env, size_t pad, struct arena *arena)
+{
+    for (unsigned n = 1;; n++) {
+        const bool last = pad <= PAD_BYTES;
+        char *name =
+            last ? arena_strdup(arena, "ABBA_PAD=") : arena_printf(arena, "ABBA_PAD_%u=", n);
+        size_t fill = last ? pad : PAD_BYTES - strlen(name) - 1;
+        char *x = arena_alloc(arena, fill + 1);
+
+        memset(x, 'x', fill);
+        x[fill] = '\0';
+        strings_add(env, arena, arena_printf(arena, "%s%s", name, x));
+        if (last)
+            return;
+        pad -= PAD_BYTES;
+    }
+}
+
 int plan_role_command(const struct plan *plan, const struct profile *profile,
                       const struct variant *variant, const struct runner_role *role,
                       const struct template_values *values, size_t pad, struct role_command *out,
@@ -126,7 +150,6 @@ int plan_role_command(const struct plan *plan, const struct profile *profile,
     struct template_values most = widest(values);
     struct strings argv = {0}, wide = {0}, env = {0};
     bool inherit = plan_runner(plan, profile, variant)->is_command;
-    char *padding;
 
     *out = (struct role_command){0};
     for (size_t i = 0; i < role->command.count; i++)
@@ -136,10 +159,7 @@ int plan_role_command(const struct plan *plan, const struct profile *profile,
         check_program(&argv, role, err) < 0)
         return -1;
     build_environment(plan, variant, inherit, &env, arena);
-    pad += bytes_of(&wide) - bytes_of(&argv);
-    padding = arena_alloc(arena, pad + 1);
-    memset(padding, 'x', pad);
-    strings_add(&env, arena, arena_printf(arena, "ABBA_PAD=%s", padding));
+    add_padding(&env, pad + bytes_of(&wide) - bytes_of(&argv), arena);
     out->argv = argv.items;
     out->envp = env.items;
     out->bytes = bytes_of(&argv) + bytes_of(&env) + strlen(argv.items[0]) + 1;

@@ -11,9 +11,11 @@
 #include "plan/load.h"
 #include "plan/resolve.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define HOUR_NS (3600 * 1000000000LL)
 
@@ -329,13 +331,29 @@ static void add_events(struct plan *p, const struct plan_request *q, struct aren
             strings_add(&p->events, arena, arena_strdup(arena, q->events.items[i]));
 }
 
+/* Every run reads it from its start; and a pipe or an endless device has no digest. */
+static int check_input(const char *path, struct err *err)
+{
+    struct stat st, null;
+
+    if (stat(path, &st) < 0)
+        return err_sys(err, ERR_USAGE, errno, "--input: cannot open '%s'", path);
+    if (S_ISDIR(st.st_mode))
+        return err_set(err, ERR_USAGE, "--input: '%s' is a folder", path);
+    if (S_ISREG(st.st_mode) ||
+        (S_ISCHR(st.st_mode) && stat("/dev/null", &null) == 0 && st.st_rdev == null.st_rdev))
+        return 0;
+    err_set(err, ERR_USAGE, "--input: '%s' is no regular file", path);
+    return err_hint(err, "every run reads it from the start; write it to a file first");
+}
+
 static int set_input(struct plan *p, const struct plan_request *q, struct arena *arena,
                      struct err *err)
 {
     if (!q->input)
         return 0;
-    if (files_is_dir(q->input))
-        return err_set(err, ERR_USAGE, "--input: '%s' is a folder", q->input);
+    if (check_input(q->input, err) < 0)
+        return -1;
     p->input_path = arena_strdup(arena, q->input);
     p->input = home_hide(p->input_path, arena);
     if (digest_sha256_file(q->input, p->input_sha256, NULL, err) == 0)

@@ -43,8 +43,9 @@ int resolve_env(const struct strings *settings, struct env_setting **env, size_t
 
         if (!equals || !variant_env_name_ok(name)) {
             err_set(err, ERR_USAGE, "'%s' is no setting of an environment variable", text);
-            return err_hint(err, strcmp(name, "ABBA_PAD") == 0 ? "ABBA_PAD is set by abba itself"
-                                                               : "write NAME=VALUE");
+            return err_hint(err, strncmp(name, "ABBA_PAD", 8) == 0
+                                     ? "ABBA_PAD is set by abba itself"
+                                     : "write NAME=VALUE");
         }
         set_env(all, count,
                 (struct env_setting){name, home_hide(arena_strdup(arena, equals + 1), arena)});

@@ -9,7 +9,8 @@
 #include "base/mem.h"
 
 struct program {
-    const struct variant *variant;
+    const char *what; /* "program", "input" */
+    const char *path, *sha256;
     struct stat seen;
 };
 
@@ -26,47 +27,54 @@ static bool stat_same(const struct stat *a, const struct stat *b)
            a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
-/* Looks at one program again; false, with the text, if its content is not the plan's. */
+/* Looks at one file again; false, with the text, if its content is not the plan's. */
 static bool program_same(struct program *p, char *text, size_t size)
 {
     struct err err = {0};
     struct stat now;
     char hex[DIGEST_HEX];
 
-    if (stat(p->variant->path, &now) != 0) {
-        snprintf(text, size, "program '%s' is gone", p->variant->path);
+    if (stat(p->path, &now) != 0) {
+        snprintf(text, size, "%s '%s' is gone", p->what, p->path);
         return false;
     }
     if (stat_same(&now, &p->seen))
         return true;
-    if (digest_sha256_file(p->variant->path, hex, NULL, &err) != 0) {
+    if (digest_sha256_file(p->path, hex, NULL, &err) != 0) {
         snprintf(text, size, "%.500s", err.msg);
         return false;
     }
-    if (strcmp(hex, p->variant->sha256) != 0) {
-        snprintf(text, size,
-                 "program '%s' changed during the series: SHA-256 was %.16s..., is %.16s...",
-                 p->variant->path, p->variant->sha256, hex);
+    if (strcmp(hex, p->sha256) != 0) {
+        snprintf(text, size, "%s '%s' changed during the series: SHA-256 was %.16s..., is %.16s...",
+                 p->what, p->path, p->sha256, hex);
         return false;
     }
     p->seen = now;
     return true;
 }
 
+static void watch(struct programs *p, const char *what, const char *path, const char *sha256)
+{
+    if (path && sha256[0])
+        p->items[p->count++] = (struct program){.what = what, .path = path, .sha256 = sha256};
+}
+
 int programs_new(struct programs **out, const struct plan *plan, struct err *err)
 {
     struct programs *p = xcalloc(1, sizeof(*p));
+    char text[sizeof(p->text)];
 
-    p->items = xcalloc(plan->variant_count, sizeof(*p->items));
+    p->items = xcalloc(plan->variant_count + 1, sizeof(*p->items));
     for (size_t i = 0; i < plan->variant_count; i++)
-        if (plan->variants[i].path && plan->variants[i].sha256[0])
-            p->items[p->count++].variant = &plan->variants[i];
+        watch(p, "program", plan->variants[i].path, plan->variants[i].sha256);
+    watch(p, "input", plan->input_path, plan->input_sha256);
     *out = p;
     if (programs_same(p, p->text, sizeof(p->text)))
         return 0;
+    snprintf(text, sizeof(text), "%s", p->text);
     programs_free(p);
     *out = NULL;
-    return err_set(err, ERR_CONFIG, "a program changed between planning and the first run");
+    return err_set(err, ERR_CONFIG, "between planning and the first run: %s", text);
 }
 
 void programs_free(struct programs *p)

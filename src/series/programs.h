@@ -1,8 +1,9 @@
 /*
  * programs: whether the files under test are still those that the plan names.
  *
- * A program that is rebuilt while a series runs would be measured under another's name. Looking is
- * one stat() a program; only a file that looks changed is hashed again.
+ * A program that is rebuilt while a series runs would be measured under another's name. The
+ * same goes for the file that --input names. Looking is one stat() a file; only a file that looks
+ * changed is hashed again.
  */
 #ifndef ABBA_SERIES_PROGRAMS_H
 #define ABBA_SERIES_PROGRAMS_H
@@ -13,7 +14,7 @@
 
 struct programs;
 
-/* Looks at every variant's program. ERR_CONFIG if one is not the plan's any more. */
+/* Looks at every variant's program and the input. ERR_CONFIG if one is not the plan's any more. */
 int programs_new(struct programs **p, const struct plan *plan, struct err *err);
 void programs_free(struct programs *p);
 

@@ -214,6 +214,21 @@ static void padding_makes_all_variants_equal_in_bytes(void **state)
     }
 }
 
+static void padding_of_any_size_fits_what_the_kernel_takes(void **state)
+{
+    const size_t pads[] = {0, 1, 99999, 100000, 100001, 200010, 1000003};
+    struct fixture *f = *state;
+    struct role_command none, padded;
+
+    command(f, 0, 0, 0, &none);
+    for (size_t i = 0; i < sizeof(pads) / sizeof(pads[0]); i++) {
+        command(f, 0, 0, pads[i], &padded);
+        assert_int_equal(padded.bytes, none.bytes + pads[i]);
+        for (size_t n = 0; padded.envp[n]; n++)
+            assert_true(strlen(padded.envp[n]) < 32 * 4096); /* MAX_ARG_STRLEN */
+    }
+}
+
 static void a_command_has_one_size_in_all_runs(void **state)
 {
     struct fixture *f = *state;
@@ -251,6 +266,7 @@ int main(void)
         CASE(arguments_of_the_variant_follow_the_roles_own),
         CASE(the_environment_of_a_role_is_chosen_sorted_and_its_own),
         CASE(padding_makes_all_variants_equal_in_bytes),
+        CASE(padding_of_any_size_fits_what_the_kernel_takes),
         CASE(a_command_has_one_size_in_all_runs),
         CASE(a_role_that_names_another_program_by_name_is_refused),
     };
