@@ -32,42 +32,52 @@ static enum tone tone_of(enum check_state state)
     return state == CHECK_OK ? TONE_GOOD : state == CHECK_NOTE ? TONE_WARN : TONE_BAD;
 }
 
-static void checks_table(const struct checks *c, const struct report_style *style,
-                         struct arena *arena, struct buf *out)
+/* "name  state  what was found", the last part wrapped. */
+static void row(const struct report_style *style, const char *name, size_t name_width,
+                enum tone tone, const char *state, size_t state_width, const char *found,
+                struct buf *out)
 {
-    static const struct table_column columns[] = {
-        {.title = "check"}, {.title = "", .gap = 2}, {.title = "found", .gap = 2}};
-    static const char *const words[] = {
-        [CHECK_OK] = "ok", [CHECK_NOTE] = "note", [CHECK_MISSING] = "no"};
-    struct table t;
-    table_init(&t, columns, 3, arena);
-    for (size_t i = 0; i < c->count; i++) {
-        const struct check *k = &c->items[i];
-        table_row(&t);
-        table_set(&t, 0, TONE_BOLD, k->name);
-        table_set(&t, 1, tone_of(k->state), words[k->state]);
-        table_set(&t, 2, TONE_PLAIN, k->found);
-    }
-    table_write(&t, 0, (size_t)style->columns, style->color, out);
-}
-
-static void counters_table(const struct checks *c, const struct report_style *style,
-                           struct arena *arena, struct buf *out)
-{
-    static const struct table_column columns[] = {
-        {.title = "counter", .shrink = true}, {.title = "", .gap = 2}, {.title = "", .gap = 2}};
-    struct table t;
-    table_init(&t, columns, 3, arena);
-    for (size_t i = 0; i < c->counter_count; i++) {
-        const struct machine_counter *k = &c->counters[i];
-        table_row(&t);
-        table_set(&t, 0, TONE_PLAIN, k->event);
-        table_set(&t, 1, k->status == VALUE_OK ? TONE_GOOD : TONE_BAD,
-                  value_status_name(k->status));
-        table_set(&t, 2, TONE_PLAIN, k->reason ? k->reason : "");
+    size_t at = name_width + state_width + 4;
+    tone_text(out, style->color, TONE_BOLD, name);
+    buf_fill(out, ' ', name_width + 2 - text_width(name));
+    tone_text(out, style->color, tone, state);
+    if (found && found[0]) {
+        buf_fill(out, ' ', state_width + 2 - strlen(state));
+        text_wrap(out, found, at, at, (size_t)style->columns);
     }
     buf_addch(out, '\n');
-    table_write(&t, 0, (size_t)style->columns, style->color, out);
+}
+
+static void checks_rows(const struct checks *c, const struct report_style *style, struct buf *out)
+{
+    static const char *const words[] = {
+        [CHECK_OK] = "ok", [CHECK_NOTE] = "note", [CHECK_MISSING] = "no"};
+    size_t widest = 0;
+    for (size_t i = 0; i < c->count; i++) {
+        size_t width = strlen(c->items[i].name);
+        widest = width > widest ? width : widest;
+    }
+    for (size_t i = 0; i < c->count; i++) {
+        const struct check *k = &c->items[i];
+        row(style, k->name, widest, tone_of(k->state), words[k->state], 4, k->found, out);
+    }
+}
+
+static void counters_rows(const struct checks *c, const struct report_style *style, struct buf *out)
+{
+    size_t widest = 0, state = 0;
+    for (size_t i = 0; i < c->counter_count; i++) {
+        size_t width = text_width(c->counters[i].event);
+        size_t word = strlen(value_status_name(c->counters[i].status));
+        widest = width > widest ? width : widest;
+        state = word > state ? word : state;
+    }
+    buf_addch(out, '\n');
+    for (size_t i = 0; i < c->counter_count; i++) {
+        const struct machine_counter *k = &c->counters[i];
+        row(style, k->event, widest, k->status == VALUE_OK ? TONE_GOOD : TONE_BAD,
+            value_status_name(k->status), state, k->reason, out);
+    }
 }
 
 static void mends(const struct checks *c, const struct report_style *style, struct buf *out)
@@ -150,9 +160,9 @@ static int doctor(struct settings *s, struct err *err)
     checks_make(&c, &s->arena);
     if (split_required(s, &c, &names, err) != 0)
         goto out;
-    checks_table(&c, &style, &s->arena, &out);
+    checks_rows(&c, &style, &out);
     if (c.counter_count)
-        counters_table(&c, &style, &s->arena, &out);
+        counters_rows(&c, &style, &out);
     mends(&c, &style, &out);
     if (terminal_print(out.data, s->quiet ? 0 : out.len, err) == 0)
         status = check_required(&c, &names, err);

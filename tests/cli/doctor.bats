@@ -13,6 +13,9 @@ setup() {
         cpus swap load PERF_COUNT_HW_CPU_CYCLES; do
         expect_out "$word"
     done
+    while IFS= read -r line; do
+        [ "${#line}" -le 100 ] || fail "wider than 100: $line"
+    done <<<"$output"
 }
 
 @test "what is there may be required" {
