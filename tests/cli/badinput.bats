@@ -362,3 +362,44 @@ END
     expect_status 2
     expect_err "nothing to compare"
 }
+
+@test "control characters of names and files reach no terminal through messages" {
+    compare $'\e[31mred\a' true
+    expect_status 2
+    expect_err 'x1b[31mred'
+    expect_no $'\e'
+    expect_no $'\a'
+    abba report $'no\e[2Jarchive'
+    expect_status 5
+    expect_no $'\e'
+    compare '\true' 'no\\such'
+    expect_status 2
+    expect_err "program 'no\such' is"
+}
+
+@test "every kind of file refuses every kind of broken JSON, in one line that names it" {
+    make_runner "$value"
+    echo '{"thresholds": "mine", "rule": "bounded", "limits": {}}' >mine.json
+    echo '{"variant": "v", "program": "./program"}' >v.json
+    cat >broken.py <<'END'
+import os, subprocess, sys
+broken = [b'', b'null', b'"x"', b'{', b'[' * 10000 + b']' * 10000, b'{"a":' * 10000, b'{} {}', b'{},',
+          b'{} // x', b'{"": 1}', b'{"a\x01": 1}', b'{"\xff": 1}', b'{"\xc0\xaf": 1}', b'{"a": "\\ud800"}',
+          b'{"description": "\\u0000"}', b'\xef\xbb\xbf{}', '{}'.encode('utf-16'), b'{}\0', b'NaN',
+          b'{"pairs": Infinity}', b'{"pairs": 01}', b'{"pairs": 1.}', b'{"pairs": +1}',
+          b'{"pairs": ' + b'9' * 100000 + b'}', b'{' + b','.join(b'"k%d": 1' % i for i in range(99999)) + b'}']
+command = [os.environ['ABBA'], 'run', '--plan', 't/p', '--baseline', 'a=./program', '--candidate',
+           './v.json', '--thresholds', './mine.json']
+for path in 'runners/t/runner.json', 'profiles/t/p.json', 'mine.json', 'v.json':
+    good = open(path, 'rb').read()
+    for text in broken:
+        open(path, 'wb').write(text)
+        r = subprocess.run(command, capture_output=True, timeout=60)
+        words = r.stderr.decode()
+        if r.returncode != 2 or words.count('abba: ') != 1 or os.path.basename(path) not in words or len(words) > 2000:
+            sys.exit('%s %r: %d %s' % (path, text[:60], r.returncode, words))
+    open(path, 'wb').write(good)
+sys.exit(subprocess.run(command, stdout=subprocess.DEVNULL).returncode)
+END
+    python3 broken.py
+}
