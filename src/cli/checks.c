@@ -2,6 +2,7 @@
 
 #include "base/files.h"
 #include "base/mem.h"
+#include "run/cgroup.h"
 #include "run/run.h"
 
 #include <errno.h>
@@ -134,23 +135,18 @@ static void check_user_namespace(struct checks *c, struct arena *arena)
             ", Ubuntu: kernel.apparmor_restrict_unprivileged_userns=0)");
 }
 
+/* Makes a group as a run does, and removes it. */
 static void check_cgroup(struct checks *c, struct arena *arena)
 {
-    char text[4096];
-    int len = files_read_small("/proc/self/cgroup", text, sizeof(text));
-    const char *own = len > 0 ? strstr(text, "0::") : NULL;
-    if (access("/sys/fs/cgroup/cgroup.controllers", F_OK) != 0 || !own) {
-        add(c, "cgroup", CHECK_NOTE, "no cgroup v2: CPU time has no second source",
-            "boot with systemd.unified_cgroup_hierarchy=1");
+    struct cgroup group;
+    if (cgroup_open(&group, &cgroup_system, 999) == 0) {
+        cgroup_close(&group);
+        add(c, "cgroup", CHECK_OK, "v2, groups may be made: CPU time has a second source", NULL);
         return;
     }
-    const char *path =
-        arena_printf(arena, "/sys/fs/cgroup%.*s", (int)strcspn(own + 3, "\n"), own + 3);
-    if (access(path, W_OK) == 0)
-        add(c, "cgroup", CHECK_OK, "v2, groups may be made", NULL);
-    else
-        add(c, "cgroup", CHECK_NOTE, "v2, but groups may not be made: no second source of CPU time",
-            "systemd-run --user --scope -p Delegate=yes abba ...");
+    add(c, "cgroup", CHECK_NOTE,
+        arena_printf(arena, "CPU time has no second source: %s", group.why),
+        "systemd-run --user --scope -p Delegate=yes abba ... (needs cgroup v2)");
 }
 
 /* ---- what disturbs ------------------------------------------------------------------------ */
@@ -263,7 +259,7 @@ static void check_load(struct checks *c, struct arena *arena)
     double load = text ? strtod(text, NULL) : 0;
     double limit = 0.5 * (double)sysconf(_SC_NPROCESSORS_ONLN);
     add(c, "load", load < limit ? CHECK_OK : CHECK_NOTE,
-        arena_printf(arena, "%.2f tasks ran in the last minute%s", load,
+        arena_printf(arena, "load average of the last minute is %.2f%s", load,
                      load < limit ? "" : ": something else is at work"),
         "end other work (top shows it)");
 }
