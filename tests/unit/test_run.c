@@ -248,6 +248,31 @@ static void a_time_out_ends_the_deaf(void **state)
     assert_int_equal(rig_count_processes("stubborn"), 0);
 }
 
+/* The kernel lets an open wait while another process has a lease on the file (fcntl(2)). */
+static void a_program_stuck_before_it_begins_is_ended(void **state)
+{
+    const char *path = script("leased", "#!/bin/true\n", 0755);
+    const int fd = open(path, O_RDWR | O_CLOEXEC);
+    const struct outcome *o;
+
+    (void)state;
+    signal(SIGIO, SIG_IGN);
+    assert_true(fd >= 0);
+    if (fcntl(fd, F_SETLEASE, F_WRLCK) < 0) {
+        close(fd);
+        unlink(path);
+        skip();
+    }
+    rig.timeout_ns = 100000000;
+    o = rig_run_one(&rig, path);
+    rig.timeout_ns = 20000000000u;
+    close(fd);
+    unlink(path);
+    assert_int_equal(o->end, RUN_TIMEOUT);
+    assert_int_equal(o->roles[0].end, ROLE_KILLED);
+    assert_int_equal(rig_run_one(&rig, "/bin/true")->end, RUN_DONE);
+}
+
 static volatile sig_atomic_t interrupted;
 static int wake_fd = -1;
 
@@ -801,6 +826,7 @@ static int run_group(const char *name, enum isolation isolation, bool with_users
         cmocka_unit_test(nothing_outlives_a_run),
         cmocka_unit_test(wall_time_ends_with_the_command_not_with_the_pipe),
         cmocka_unit_test(a_time_out_ends_the_deaf),
+        cmocka_unit_test(a_program_stuck_before_it_begins_is_ended),
         cmocka_unit_test(an_interrupted_run_ends_at_once),
         cmocka_unit_test(closing_the_host_ends_everything),
         cmocka_unit_test(killing_abba_leaves_no_process),
