@@ -317,6 +317,30 @@ END
     [ "$(tail -1 out.txt)" -gt 2 ]
 }
 
+@test "a disk that is full when the archive is closed leaves it unfinished, with all runs" {
+    unshare -m true 2>/dev/null || skip "mounts may not be made here"
+    mkdir small
+    found=no
+    # One of these sizes has room for the samples and none for the report.
+    for size in 32 36 40 44 48 52 56 60 64; do
+        unshare -m sh -c '
+            mount -t tmpfs -o size="$2"k none small || exit 77
+            "$0" compare --no-lock -q -n 4 --archive small/a true true >out.txt 2>err.txt
+            echo $? >status
+            [ -d small/a ] || exit 0
+            "$0" report small/a >/dev/null 2>&1
+            echo $? >>status
+            "$0" verify small/a 2>verify.txt
+            echo $? >>status' "$ABBA" "$cost" "$size" || { [ $? != 77 ] || skip "no tmpfs"; }
+        if grep -q "small/a/\(report.json\|SHA256SUMS\)'.*No space left" err.txt; then
+            [ "$(tr "\n" " " <status)" = "3 3 3 " ]
+            grep -q "unfinished: 8 of 8 runs" verify.txt
+            found=yes
+        fi
+    done
+    [ $found = yes ]
+}
+
 @test "SIGKILL of abba at any moment leaves no process and a readable archive" {
     for turn in 1 2 3 4 5; do
         "$ABBA" compare --no-lock -q -n 5000 --archive "a$turn" "$cost/spin 7" "$cost/escape 7" \

@@ -109,6 +109,19 @@ assert root.find(".//testcase[@name=\"cpu_time\"]/failure") is not None'
     expect_err "raw/"
 }
 
+@test "an archive without SHA256SUMS is unfinished although all runs are there" {
+    make_archive
+    rm kept/SHA256SUMS
+    for format in text markdown json junit; do
+        abba report kept --format "$format"
+        expect_status 3
+        [ "$format" = junit ] || expect_out incomplete
+    done
+    abba verify kept
+    expect_status 3
+    expect_err "unfinished: 12 of 12 runs"
+}
+
 @test "an unfinished archive is incomplete" {
     make_archive
     rm kept/SHA256SUMS
