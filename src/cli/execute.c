@@ -326,9 +326,9 @@ static int run_series(struct session *x, struct err *err)
     progress_wipe(&x->progress);
     if (result.interrupted) {
         noted = result.signal;
-        terminal_note(x->s, arena_printf(&x->s->arena, "interrupted (%s) after %llu runs",
-                                         result.signal == SIGINT ? "SIGINT" : "signal",
-                                         (unsigned long long)result.runs));
+        terminal_note(x->s,
+                      arena_printf(&x->s->arena, "interrupted by SIG%s after %llu runs",
+                                   sigabbrev_np(result.signal), (unsigned long long)result.runs));
     }
     if (rc == 0)
         return report_archive(x, err);

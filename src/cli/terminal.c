@@ -2,8 +2,8 @@
 
 #include "base/buf.h"
 #include "base/files.h"
-#include "base/text.h"
 #include "cli/settings.h"
+#include "report/figures.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -89,25 +89,12 @@ int terminal_result(const struct settings *s, const struct buf *text, struct err
     return files_write_atomic(s->output, text->data, text->len, err);
 }
 
-/* Names and file contents in a message may hold anything; a backslash (of a pattern) stays one. */
-static void add_harmless(struct buf *line, const char *text)
-{
-    for (;;) {
-        size_t n = strcspn(text, "\\");
-        text_neutral(line, text, n, 0);
-        if (text[n] == '\0')
-            return;
-        buf_addch(line, '\\');
-        text += n + 1;
-    }
-}
-
 /* One write, so that lines of several processes do not mix. */
 static void to_stderr(const char *first, const char *text)
 {
     struct buf line = BUF_INIT;
     buf_addstr(&line, first);
-    add_harmless(&line, text);
+    safe_text(&line, text, strlen(text)); /* names and file contents may hold anything */
     buf_addch(&line, '\n');
     (void)files_write_all(STDERR_FILENO, line.data, line.len);
     buf_release(&line);
