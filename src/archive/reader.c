@@ -28,6 +28,7 @@ struct archive_store {
     struct json *series; /* texts of plan and machine are borrowed from it */
     struct buf report;
     size_t sample_room;
+    struct arena passing; /* roles that are read and not kept */
 };
 
 static struct archive_store *store_of(struct archive *a)
@@ -141,6 +142,24 @@ static int read_series(struct archive_store *s, struct err *err)
 
 /* --- samples.jsonl --- */
 
+/* Reads a line; its roles are checked in any case, and kept if the run did not end well. */
+static int read_line(struct archive_store *s, const char *line, size_t len,
+                     struct sample_source *from, struct sample *sample, struct err *err)
+{
+    if (s->shown.whole)
+        return sample_decode(sample, line, len, from, &s->arena, err);
+
+    from->roles = &s->passing;
+    int rc = sample_decode(sample, line, len, from, &s->arena, err);
+    sample->roles = NULL;
+    sample->role_count = 0;
+    arena_release(&s->passing);
+    from->roles = NULL;
+    if (rc == 0 && sample->status != SAMPLE_OK)
+        rc = sample_decode(sample, line, len, from, &s->arena, err);
+    return rc;
+}
+
 static int add_line(struct archive_store *s, const char *line, size_t len, const char *file,
                     struct err *err)
 {
@@ -153,7 +172,7 @@ static int add_line(struct archive_store *s, const char *line, size_t len, const
     }
     if (a->sample_count > 0)
         from.like = &a->samples[a->sample_count - 1];
-    if (sample_decode(&a->samples[a->sample_count], line, len, &from, &s->arena, err) < 0)
+    if (read_line(s, line, len, &from, &a->samples[a->sample_count], err) < 0)
         return -1;
     a->sample_count++;
     return 0;
@@ -249,12 +268,14 @@ static int read_report(struct archive_store *s, struct err *err)
     return 0;
 }
 
-int archive_open(struct archive **out, const char *folder, struct err *err)
+static int open_store(struct archive **out, const char *folder, bool whole, struct err *err)
 {
     struct archive_store *s = xcalloc(1, sizeof *s);
 
     *out = NULL;
+    s->shown.whole = whole;
     arena_init(&s->arena);
+    arena_init(&s->passing);
     buf_init(&s->report, 0);
     if (folder_open(&s->folder, folder, err) < 0 || read_series(s, err) < 0 ||
         read_samples(s, err) < 0 || read_checksums(s, err) < 0 || read_report(s, err) < 0) {
@@ -264,6 +285,16 @@ int archive_open(struct archive **out, const char *folder, struct err *err)
     s->shown.folder = s->folder.path;
     *out = &s->shown;
     return 0;
+}
+
+int archive_open(struct archive **out, const char *folder, struct err *err)
+{
+    return open_store(out, folder, false, err);
+}
+
+int archive_open_whole(struct archive **out, const char *folder, struct err *err)
+{
+    return open_store(out, folder, true, err);
 }
 
 void archive_close(struct archive *a)

@@ -4,6 +4,9 @@
  * An unfinished archive opens too (`finished` is false); a last line without its newline is
  * ignored and counted as torn. Anything else that does not fit is ERR_ARCHIVE, naming file and
  * line.
+ *
+ * Roles are what judge/ and report/ need least and what takes the most room in a long series; they
+ * are kept of runs that did not end well, and of all runs by archive_open_whole.
  */
 #ifndef ABBA_ARCHIVE_READER_H
 #define ABBA_ARCHIVE_READER_H
@@ -21,6 +24,7 @@ struct archive {
     const char *started;    /* when series.json was written: UTC, ISO 8601 */
     struct sample *samples; /* in the order of the file */
     size_t sample_count;
+    bool whole;         /* every sample has its roles; else only those that did not end well */
     bool finished;      /* SHA256SUMS is there */
     bool torn;          /* the last line of samples.jsonl had no newline */
     char digest[65];    /* SHA-256 of SHA256SUMS, "" if unfinished */
@@ -33,6 +37,9 @@ struct archive {
  * damaged or none, ERR_UNFINISHED if it ended before its plan was written.
  */
 int archive_open(struct archive **a, const char *folder, struct err *err);
+
+/* The same, with the roles of all runs. */
+int archive_open_whole(struct archive **a, const char *folder, struct err *err);
 void archive_close(struct archive *a); /* safe on NULL */
 
 #endif

@@ -77,11 +77,13 @@ struct sample_source {
     const char *file; /* for messages */
     size_t line;      /* its number in the file, from 1 */
     const struct sample
-        *like; /* an earlier sample of the same arena, or NULL: equal texts are shared */
+        *like;           /* an earlier sample of the same arena, or NULL: equal texts are shared */
+    struct arena *roles; /* of the roles alone, for a reader who does not keep them; or NULL */
 };
 
 /*
- * Reads one line (a newline at its end may be there or not). Everything belongs to the arena.
+ * Reads one line (a newline at its end may be there or not). Everything belongs to the arena,
+ * roles to their own if there is one.
  * ERR_ARCHIVE on a fault, naming file, line and JSON path.
  */
 int sample_decode(struct sample *s, const char *line, size_t len, const struct sample_source *from,

@@ -163,10 +163,14 @@ static int read_file_member(struct line *d, size_t key, void *into)
     return -1;
 }
 
-static int read_files(struct line *d, struct sample_role *r)
+static int read_files(struct line *d, struct sample_role *r, size_t expected)
 {
     size_t room = 0;
 
+    if (expected > 0) {
+        room = expected;
+        r->files = arena_array(d->arena, room, sizeof *r->files);
+    }
     if (!jc_enter_array(&d->c))
         return line_wrong_kind(d, "an array");
     while (jc_next_item(&d->c)) {
@@ -285,18 +289,19 @@ static int read_role_member(struct line *d, size_t key, void *into)
     case ROLE_STDERR_TAIL:
         return line_text(d, draft->like->stderr_tail, &r->stderr_tail);
     case ROLE_FILES:
-        return read_files(d, r);
+        return read_files(d, r, draft->like->file_count);
     }
     return -1;
 }
 
-static int read_roles(struct line *d, struct sample *s)
+static int read_each_role(struct line *d, struct sample *s)
 {
     static const struct sample_role nothing;
     const struct sample *like = d->from->like;
     struct json_text key;
-    size_t room = 0;
+    size_t room = like && like->role_count ? like->role_count : 1;
 
+    s->roles = arena_array(d->arena, room, sizeof *s->roles);
     if (!jc_enter_object(&d->c))
         return line_wrong_kind(d, "an object");
     while (jc_next_key(&d->c, &key)) {
@@ -313,6 +318,17 @@ static int read_roles(struct line *d, struct sample *s)
         s->roles[s->role_count++] = draft.r;
     }
     return 0;
+}
+
+static int read_roles(struct line *d, struct sample *s)
+{
+    struct arena *of_all = d->arena;
+
+    if (d->from->roles)
+        d->arena = d->from->roles;
+    int rc = read_each_role(d, s);
+    d->arena = of_all;
+    return rc;
 }
 
 /* --- noise --- */

@@ -1,45 +1,64 @@
 #!/bin/bash
-# What a run of /bin/true costs: a bare loop of fork, exec and wait; abba with counters, pipes,
-# sampler and archive; hyperfine -N, which measures times only; perf stat -r. In turn, ROUNDS times
-# RUNS runs; medians of the microseconds a run, whole commands from start to end.
+# What abba adds to a run of a program that does nothing, beside others: `abba compare` of
+# /bin/true with itself (counters, pipes, sampler, archive on), a bare loop of fork, exec and wait,
+# `hyperfine -N` and `perf stat -r`. All take turns in every round, in a rotated order.
 #
-# usage: harness.sh [ROUNDS [RUNS]]
-# Aims: abba at most 1.15 x bare; at least 0.9 x the runs a second of hyperfine, 1.9 x of perf stat.
-set -u
-rounds=${1:-7} runs=${2:-1000} # RUNS: even, half of them for each side
-: "${ABBA_BUILD:=$PWD/build}" "${ABBA:=$ABBA_BUILD/abba}" "${BENCH:=$ABBA_BUILD/release/bench}"
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+# "Whole" is the time from start to end over the number of runs; "a run" leaves start and end out:
+# the difference of a long and a short invocation of the same tool, over the difference in runs.
+#
+# usage: tests/bench/harness.sh        environment: ROUNDS (15), PAIRS (500)
+# shellcheck source=tests/bench/common.bash
+. "$(dirname "$0")/common.bash"
+rounds=${ROUNDS:-15} pairs=${PAIRS:-500} few=6
+tools=(bare abba hyperfine perf)
+busy
 
-now() { date +%s%N; }
-
-# In a session of its own each, as abba's programs are: the kernel shares CPUs out among sessions.
-bare() { setsid -w "$BENCH/bare_loop" "$runs" /bin/true >/dev/null; }
-abba() {
-    setsid -w "$ABBA" compare -q -n $((runs / 2)) --no-lock --archive "$work/archive" /bin/true /bin/true \
-        >/dev/null 2>&1
+# Two commands, so that nobody may take them for one.
+loop() { # TOOL PAIRS FILE
+    case $1 in
+    bare) used "$3" "$bench/bare_loop" $((2 * $2)) /bin/true ;;
+    abba)
+        rm -rf "$scratch/archive"
+        used "$3" "$abba" compare -q --no-lock -n "$2" --archive "$scratch/archive" \
+            /bin/true '/bin/true '
+        ;;
+    hyperfine) used "$3" hyperfine -N --style none -r "$2" /bin/true '/bin/true ' ;;
+    perf) used "$3" perf stat -r $((2 * $2)) /bin/true ;;
+    esac
 }
-hyperfine() { setsid -w /usr/bin/hyperfine -N --warmup 0 --runs "$runs" /bin/true >/dev/null 2>&1; }
-perf_stat() { setsid -w perf stat -r "$runs" /bin/true >/dev/null 2>&1; }
-
-kinds="bare abba"
-if [ -x /usr/bin/hyperfine ]; then kinds="$kinds hyperfine"; else echo "note: no hyperfine here"; fi
-if command -v perf >/dev/null; then kinds="$kinds perf_stat"; else echo "note: no perf here"; fi
 
 for ((i = 0; i < rounds; i++)); do
-    for kind in $kinds; do
-        rm -rf "$work/archive"
-        begin=$(now)
-        "$kind" || { echo "harness.sh: $kind failed" >&2; exit 1; }
-        echo $((($(now) - begin) / 1000)) >>"$work/$kind"
+    for ((j = 0; j < ${#tools[@]}; j++)); do
+        tool=${tools[(i + j) % ${#tools[@]}]}
+        loop "$tool" $few "$scratch/$tool.few"
+        loop "$tool" "$pairs" "$scratch/$tool.many"
     done
 done
 
-median() { sort -n "$work/$1" | awk '{ v[NR] = $1 } END { print (v[int((NR + 1) / 2)] + v[int(NR / 2) + 1]) / 2 }'; }
-bare_us=$(median bare)
-abba_us=$(median abba)
-for kind in $kinds; do
-    awk -v kind="$kind" -v us="$(median "$kind")" -v runs="$runs" -v bare="$bare_us" -v abba="$abba_us" 'BEGIN {
-        printf "%-10s %8.1f us a run %8.0f runs/s   %5.3f x bare   abba makes %5.3f x as many runs\n",
-            kind, us / runs, 1e6 * runs / us, us / bare, us / abba }'
+# Microseconds of one column (1 elapsed, 2 CPU) for each round: whole, and without start and end.
+whole() { awk -v c="$2" -v n=$((2 * pairs)) '{ print $c * 1e6 / n }' "$scratch/$1.many" | median; }
+a_run() {
+    paste "$scratch/$1.few" "$scratch/$1.many" |
+        awk -v c="$2" -v n=$((2 * (pairs - few))) '{ print ($(c + 3) - $c) * 1e6 / n }' | median
+}
+
+# Ratios are medians of the rounds' ratios: a busy moment strikes all tools of its round.
+ratio() { # TOOL OTHER: seconds of TOOL over seconds of OTHER, a run
+    paste "$scratch/$1".{few,many} "$scratch/$2".{few,many} |
+        awk '{ print ($4 - $1) / ($10 - $7) }' | median
+}
+ratio_whole() { paste "$scratch/$1.many" "$scratch/$2.many" | awk '{ print $1 / $4 }' | median; }
+
+printf '%-12s %12s %12s %12s %12s\n' "us a run of" 'a run' 'CPU' whole 'start+end ms'
+for tool in "${tools[@]}"; do
+    printf '%-12s %12.1f %12.1f %12.1f %12.1f\n' "$tool" "$(a_run "$tool" 1)" "$(a_run "$tool" 2)" \
+        "$(whole "$tool" 1)" "$(compute "1e3 * $(column 1 "$scratch/$tool.few" | median)" %g)"
+done
+for how in ratio ratio_whole; do
+    [ $how = ratio ] && what='a run' || what='whole'
+    aim "$what: abba / bare loop, time" "$(compute "$($how abba bare)" %.3f)" x at-most 1.15
+    aim "$what: abba / hyperfine -N, runs a second" "$(compute "$($how hyperfine abba)" %.3f)" x \
+        at-least 0.9
+    aim "$what: abba / perf stat -r, runs a second" "$(compute "$($how perf abba)" %.3f)" x \
+        at-least 1.9
 done

@@ -109,6 +109,45 @@ static void the_machine_reads_back(void **state)
     archive_close(a);
 }
 
+static void roles_are_kept_of_runs_that_did_not_end_well(void **state)
+{
+    (void)state;
+    alter("samples.jsonl", "\"status\":\"ok\",\"error\":null",
+          "\"status\":\"failed\",\"error\":\"x\"");
+    struct archive *a = open_good();
+
+    assert_false(a->whole);
+    assert_int_equal(a->samples[0].status, SAMPLE_FAILED);
+    assert_int_equal(a->samples[0].role_count, 2);
+    assert_string_equal(a->samples[0].roles[1].name, "sender");
+    assert_int_equal(a->samples[1].status, SAMPLE_OK);
+    assert_int_equal(a->samples[1].role_count, 0);
+    archive_close(a);
+}
+
+static void a_whole_archive_has_the_roles_of_all_runs(void **state)
+{
+    (void)state;
+    struct archive *a;
+    struct err err = {0};
+
+    assert_int_equal(archive_open_whole(&a, m.folder, &err), 0);
+    assert_true(a->whole);
+    for (size_t i = 0; i < a->sample_count; i++) {
+        assert_int_equal(a->samples[i].role_count, 2);
+        assert_string_equal(a->samples[i].roles[1].name, "sender");
+        assert_int_equal(a->samples[i].roles[1].file_count, 1);
+    }
+    archive_close(a);
+}
+
+static void roles_that_are_not_kept_are_checked_like_others(void **state)
+{
+    (void)state;
+    alter("samples.jsonl", "\"end\":\"exited\"", "\"end\":\"vanished\"");
+    refuses(ERR_ARCHIVE, "$.roles.receiver.end: unknown word");
+}
+
 static void an_unfinished_archive_is_read(void **state)
 {
     (void)state;
@@ -304,6 +343,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(everything_that_was_written_is_read),
         TEST(the_machine_reads_back),
+        TEST(roles_are_kept_of_runs_that_did_not_end_well),
+        TEST(a_whole_archive_has_the_roles_of_all_runs),
+        TEST(roles_that_are_not_kept_are_checked_like_others),
         TEST(an_unfinished_archive_is_read),
         TEST(an_archive_cut_at_any_byte_gives_all_whole_lines),
         TEST(a_damaged_line_is_named),
