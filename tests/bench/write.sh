@@ -9,7 +9,7 @@ busy
 
 "$abba" compare -q --no-lock -n 20 --archive "$scratch/real" /bin/true '/bin/true ' >/dev/null
 "$bench/write_cost" "$scratch/real" "$scratch/again" "${RUNS:-3000}" | tee "$scratch/figures"
-awk '{ us = $(NF - 1); sub(/ +[0-9.]+ us$/, ""); print us "|" $0 }' "$scratch/figures" |
+awk 'NR == 1 { us = $(NF - 1); sub(/ +[0-9.]+ us$/, ""); print us "|" $0 }' "$scratch/figures" |
     while IFS='|' read -r us name; do
         aim "$name" "$us" us at-most 50
     done
