@@ -386,7 +386,8 @@ void rss_tick(struct rss *r, uint64_t at_ns)
     pages = sum_pages(r);
     if (pages > r->peak_pages)
         r->peak_pages = pages;
-    keep_point(r, at_ns, pages * r->page_bytes);
+    if (r->count > 0)
+        keep_point(r, at_ns, pages * r->page_bytes);
     if (r->ticks % RSS_WALK_EVERY == RSS_WALK_EVERY - 1)
         read_cpu_times(r);
     r->ticks++;

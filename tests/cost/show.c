@@ -41,6 +41,18 @@ static void show_descriptors(void)
     printf("descriptors=%d\n", count);
 }
 
+static void show_capabilities(void)
+{
+    FILE *f = fopen("/proc/self/status", "r");
+    char line[256];
+
+    while (f != NULL && fgets(line, sizeof(line), f) != NULL)
+        if (strncmp(line, "CapEff:\t", 8) == 0)
+            printf("capabilities=%s", line + 8);
+    if (f != NULL)
+        fclose(f);
+}
+
 int main(int argc, char **argv)
 {
     char folder[4096], self[64], input[256];
@@ -53,6 +65,10 @@ int main(int argc, char **argv)
         printf("env=%.200s\n", *e);
     printf("folder=%s\n", getcwd(folder, sizeof(folder)) != NULL ? folder : "?");
     printf("uid=%d\n", (int)getuid());
+    n = (size_t)readlink("/proc/self/ns/net", self, sizeof(self) - 1);
+    self[n < sizeof(self) ? n : 0] = '\0';
+    printf("network=%s\n", self);
+    show_capabilities();
     show_signals();
     show_descriptors();
     n = fread(input, 1, sizeof(input) - 1, stdin);

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <netinet/in.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,7 @@
 
 #include "base/clock.h"
 #include "base/pattern.h"
+#include "base/wire.h"
 
 static enum isolation wanted; /* of the present group */
 static bool users;
@@ -200,6 +202,69 @@ static void a_cpu_set_is_applied_and_read_back(void **state)
     o = rig_run(&rig, &role, 1);
     assert_int_equal(o->end, RUN_FAILED);
     assert_non_null(strstr(o->error, "cannot bind to the CPUs"));
+}
+
+/* A new network namespace below the user namespace of the host's programs; -1: not here. */
+static int new_network(void)
+{
+    const int user_fd = run_host_user_namespace(rig.host);
+    int pair[2], fds[WIRE_MAX_FDS], got = -1, status;
+    char byte = 0;
+    size_t count;
+    pid_t pid, sender;
+
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+    pid = fork();
+    if (pid == 0) {
+        int fd;
+
+        if (user_fd >= 0 && setns(user_fd, CLONE_NEWUSER) < 0)
+            _exit(1);
+        if (unshare(CLONE_NEWNET) < 0)
+            _exit(2);
+        fd = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+        _exit(fd < 0 || wire_send(pair[1], &byte, 1, &fd, 1) < 0 ? 3 : 0);
+    }
+    close(pair[1]);
+    if (wire_recv(pair[0], &byte, 1, 0, fds, &count, &sender) == 1 && count == 1)
+        got = fds[0];
+    waitpid(pid, &status, 0);
+    close(pair[0]);
+    return got;
+}
+
+static void a_role_enters_the_network_it_is_given(void **state)
+{
+    struct run_role role = rig_role(&rig, "program", "show", NULL);
+    const struct outcome *o;
+    char mine[64], its[80];
+    struct stat st;
+    ssize_t n;
+
+    (void)state;
+    n = readlink("/proc/self/ns/net", mine, sizeof(mine) - 1);
+    assert_true(n > 0);
+    mine[n] = '\0';
+    o = rig_run(&rig, &role, 1);
+    assert_true(rig_says(&o->roles[0], arena_printf(&rig.arena, "\nnetwork=%s\n", mine)));
+    role.net_fd = new_network();
+    if (role.net_fd < 0)
+        skip(); /* a normal user without a user namespace */
+    assert_int_equal(fstat(role.net_fd, &st), 0);
+    snprintf(its, sizeof(its), "\nnetwork=net:[%llu]\n", (unsigned long long)st.st_ino);
+    o = rig_run(&rig, &role, 1);
+    close(role.net_fd);
+    assert_int_equal(o->end, RUN_DONE);
+    assert_true(rig_says(&o->roles[0], its));
+}
+
+static void a_normal_users_programs_have_no_capabilities(void **state)
+{
+    const struct outcome *o = rig_run_one(&rig, "show");
+
+    (void)state;
+    if (geteuid() != 0)
+        assert_true(rig_says(&o->roles[0], "\ncapabilities=0000000000000000\n"));
 }
 
 /* ---- what is left behind ---- */
@@ -823,6 +888,8 @@ static int run_group(const char *name, enum isolation isolation, bool with_users
         cmocka_unit_test(standard_input_comes_from_a_file),
         cmocka_unit_test(arguments_of_any_length_arrive),
         cmocka_unit_test(a_cpu_set_is_applied_and_read_back),
+        cmocka_unit_test(a_role_enters_the_network_it_is_given),
+        cmocka_unit_test(a_normal_users_programs_have_no_capabilities),
         cmocka_unit_test(nothing_outlives_a_run),
         cmocka_unit_test(wall_time_ends_with_the_command_not_with_the_pipe),
         cmocka_unit_test(a_time_out_ends_the_deaf),
