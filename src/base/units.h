@@ -60,6 +60,9 @@ struct units_scaled {
  */
 void units_scale(double value, const char *unit, struct units_scaled *out);
 
+/* The number alone, with its decimals; what they could not say as 1.23e+45. */
+void units_digits(const struct units_scaled *scaled, char out[UNITS_TEXT]);
+
 /* units_scale as text. */
 void units_format(double value, const char *unit, char out[UNITS_TEXT]);
 

@@ -83,9 +83,24 @@ void units_scale(double value, const char *unit, struct units_scaled *out)
         snprintf(out->suffix, sizeof out->suffix, "%s %s", scale->suffix, unit);
 }
 
+/* Beyond what a column of digits says: hundreds of them, or nothing but zeros. */
+static bool is_extreme(double scaled)
+{
+    return scaled != 0 && (fabs(scaled) >= 1e12 || fabs(scaled) < 1e-7);
+}
+
+void units_digits(const struct units_scaled *scaled, char out[UNITS_TEXT])
+{
+    if (is_extreme(scaled->value))
+        snprintf(out, UNITS_TEXT, "%.2e", scaled->value);
+    else
+        snprintf(out, UNITS_TEXT, "%.*f", scaled->decimals, scaled->value + 0.0); /* no -0 */
+}
+
 void units_format(double value, const char *unit, char out[UNITS_TEXT])
 {
     struct units_scaled scaled;
+    char digits[UNITS_TEXT];
 
     if (isnan(value)) {
         snprintf(out, UNITS_TEXT, "n/a");
@@ -96,9 +111,8 @@ void units_format(double value, const char *unit, char out[UNITS_TEXT])
         return;
     }
     units_scale(value, unit, &scaled);
-    if (scaled.value == 0)
-        scaled.value = 0; /* -0 */
-    snprintf(out, UNITS_TEXT, "%.*f%s", scaled.decimals, scaled.value, scaled.suffix);
+    units_digits(&scaled, digits);
+    snprintf(out, UNITS_TEXT, "%.15s%s", digits, scaled.suffix);
 }
 
 void units_format_time(double ns, char out[UNITS_TEXT])

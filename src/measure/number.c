@@ -131,6 +131,12 @@ static int does_not_fit(const char *text, size_t len, const struct number_format
     return -1;
 }
 
+/* Whether all digits before the exponent are 0: a figure too small for a double is no zero. */
+static bool says_zero(const char *plain)
+{
+    return strcspn(plain, "123456789") >= strcspn(plain, "e");
+}
+
 int number_parse(const char *text, size_t len, const struct number_format *format, double *out,
                  struct err *err)
 {
@@ -144,7 +150,7 @@ int number_parse(const char *text, size_t len, const struct number_format *forma
         return does_not_fit(text, len, format, err);
     r.plain[r.len] = '\0';
     double number = strtod(r.plain, NULL); /* in the C locale, which is never changed */
-    if (!isfinite(number))
+    if (!isfinite(number) || (number == 0 && !says_zero(r.plain)))
         return does_not_fit(text, len, format, err);
     *out = number;
     return 0;

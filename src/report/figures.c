@@ -28,9 +28,10 @@ void figure_value(double value, const char *unit, char out[FIGURE_TEXT])
         return;
     }
     struct units_scaled scaled;
+    char digits[UNITS_TEXT];
     units_scale(value, unit, &scaled);
-    snprintf(out, FIGURE_TEXT, "%.*f%s", scaled.decimals, scaled.value,
-             scaled.suffix[0] == ' ' ? "" : scaled.suffix);
+    units_digits(&scaled, digits);
+    snprintf(out, FIGURE_TEXT, "%.15s%s", digits, scaled.suffix[0] == ' ' ? "" : scaled.suffix);
 }
 
 /* Decimals for a percentage: enough for small changes, none for large ones. */
@@ -66,7 +67,7 @@ static void bound(double fraction, int decimals, char out[FIGURE_TEXT])
 {
     double percent = fraction * 100.0;
     if (isinf(fraction))
-        snprintf(out, FIGURE_TEXT, "%cinf", fraction < 0 ? '-' : '+');
+        snprintf(out, FIGURE_TEXT, "from 0");
     else if (fabs(percent) >= 999999.5)
         snprintf(out, FIGURE_TEXT, "%+.1e", percent);
     else if (fabs(percent) < 0.5 * pow(10, -decimals))
@@ -79,6 +80,10 @@ void figure_interval(double low, double high, char out[FIGURE_TEXT])
 {
     if (isnan(low) || isnan(high)) {
         none(out);
+        return;
+    }
+    if (isinf(low) && low == high) { /* beyond every percentage */
+        snprintf(out, FIGURE_TEXT, "from 0");
         return;
     }
     char a[FIGURE_TEXT], b[FIGURE_TEXT];
@@ -232,8 +237,9 @@ bool metric_sentence(const struct report_metric *m, struct buf *out)
         if (isnan(m->interval_low))
             buf_printf(out, "too few complete pairs (%d) for a bound", m->complete_pairs);
         else
-            buf_printf(out, "median change %s; the data do not exclude %s, beyond the limit of %s",
-                       change, worse, limit);
+            buf_printf(out,
+                       "median change %s; the data do not exclude %s%s, beyond the limit of %s",
+                       change, isinf(worse_bound(m)) ? "a change " : "", worse, limit);
     } else if (m->verdict == VERDICT_PASSED && m->grade == GRADE_UNSURE) {
         buf_printf(out, "not seen to exceed the limit of %s; the data do not exclude it (%s)",
                    limit, isnan(worse_bound(m)) ? "too few pairs for a bound" : worse);

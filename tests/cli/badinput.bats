@@ -243,6 +243,42 @@ END
 
 # ---- figures -----------------------------------------------------------------------------------
 
+@test "figures of any size, sign and scatter fit their columns and print neither nan nor inf" {
+    make_runner "$value"
+    sed -i 's/\[0-9\]+/\\\\S+/' runners/t/runner.json
+    cat >program <<'END'
+#!/bin/sh
+echo >>"count$1"
+n=$(wc -l <"count$1")
+set -- $(cat "values$1")
+shift $((n % $#))
+echo "value=$1"
+END
+    while IFS=: read -r old new; do
+        rm -rf a count*
+        echo "$old" >values
+        echo "$new" >valuesx
+        run_profile --threshold value=5% -v
+        for format in text markdown junit; do
+            abba report a --format "$format"
+            ! grep -qiwE '[+-]?(nan|inf)' <<<"$output" || fail "$old against $new in $format"
+            ! grep -qE '[0-9]{30}\.?[0-9]* ' <<<"$output" || fail "long digits in $format"
+        done
+        abba verify a
+        expect_status 0
+    done <<'END'
+0:0 1 2
+0 1 2:0 0 0 1
+-10:-20
+0:-5
+1e-300:1e300
+5e-324:1
+1e308:-1e308
+1e308 -1e308:-1e308 1e308 0
+7:0
+END
+}
+
 @test "identical samples and zero baselines never print nan" {
     make_runner "$value" 'echo value=0'
     for text in 'echo value=0' 'echo value=7'; do

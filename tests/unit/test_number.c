@@ -110,6 +110,10 @@ static void what_is_no_number_is_refused(void **state)
     refuses("nan", ".", "");
     refuses("inf", ".", "");
     refuses("1e999", ".", "");
+    refuses("1e-999", ".", "");
+    refuses("-0.1e-400", ".", "");
+    reads("0e7", ".", "", 0);
+    reads("0.0e-999", ".", "", 0);
     refuses("12 Mbit/s", ".", "");
     refuses("1.126s", ".", "");
     refuses("1.2.3", ".", "");
