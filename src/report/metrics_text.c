@@ -256,6 +256,27 @@ static void details(struct page *p, const struct report_profile *profile, const 
 
 /* ---- profiles ----------------------------------------------------------------------------- */
 
+/* The two columns' medians may tell another change than the pairs do: which metrics that concerns.
+ */
+static void ratio_line(struct page *p, const struct report_profile *profile, const char *candidate)
+{
+    struct buf line = BUF_INIT;
+    for (size_t i = 0; i < profile->metric_count; i++) {
+        const struct report_metric *m = &profile->metrics[i];
+        double ratio = m->candidate_median / m->baseline_median - 1;
+        if (!is_shown(p, m, candidate) || !isfinite(ratio) || !isfinite(m->median_change) ||
+            fabs(ratio - m->median_change) < 0.05)
+            continue;
+        buf_printf(&line, "%s%s", line.len ? ", " : "", m->metric);
+    }
+    if (line.len) {
+        buf_addstr(&line, ": change is the median of the pairs' changes, from which the ratio of "
+                          "the two medians differs");
+        page_labelled(p, "note", line.data);
+    }
+    buf_release(&line);
+}
+
 void page_metrics(struct page *p, const struct report_profile *profile, const char *candidate)
 {
     struct table_column columns[COL_COUNT];
@@ -277,6 +298,7 @@ void page_metrics(struct page *p, const struct report_profile *profile, const ch
     if (!(shown & (1u << COL_LIMIT)))
         limits_line(p, profile, candidate);
     sentences(p, profile, candidate);
+    ratio_line(p, profile, candidate);
     if (p->style->verbose)
         details(p, profile, candidate);
     else if (hidden > 0)

@@ -179,6 +179,16 @@ static void says_what_a_verdict_rests_on(void **state)
     free(text);
 }
 
+static void says_where_the_ratio_of_medians_differs_from_the_change(void **state)
+{
+    (void)state;
+    char *text = text_of(report_made, (struct report_style){0});
+    const char *note = strstr(text, "note       wall_time: change is the median of the pairs'");
+    assert_non_null(note);
+    assert_has_not(text, "throughput: change is the median");
+    free(text);
+}
+
 static void ends_with_plan_archive_and_digest(void **state)
 {
     (void)state;
@@ -214,6 +224,7 @@ int main(void)
         cmocka_unit_test(says_once_what_was_not_measured_and_why),
         cmocka_unit_test(has_a_block_for_every_candidate),
         cmocka_unit_test(says_what_a_verdict_rests_on),
+        cmocka_unit_test(says_where_the_ratio_of_medians_differs_from_the_change),
         cmocka_unit_test(ends_with_plan_archive_and_digest),
         cmocka_unit_test(changes_from_zero_have_words),
     };
