@@ -1,0 +1,78 @@
+/*
+ * network: one run's private network, from its namespaces to the proof that it did what was asked.
+ *
+ * network_up forks a keeper process (N in PROCESS's drawing) that makes anonymous network
+ * namespaces, wires them, and either programs sch_netem or shapes packets itself until
+ * network_down. The namespaces die with the keeper and the roles: the host's own network is never
+ * touched, and nothing is left behind by a SIGKILL of abba at any moment.
+ */
+#ifndef ABBA_NET_NETWORK_H
+#define ABBA_NET_NETWORK_H
+
+#include "base/err.h"
+#include "model/netproof.h"
+#include "model/network.h"
+
+struct arena;
+struct net;
+
+#define NET_MAX_ROLES 8
+
+struct net_request {
+    const struct network *network;
+    const char *const *roles; /* names, in the runner's order */
+    size_t role_count;
+    int user_ns; /* user namespace to make it below, or -1 (root) */
+    uint64_t
+        seeds[NET_MAX_ROLES]; /* a link's seed each: loopback uses [0], a pair one a sending role */
+};
+
+/* What this machine can do; asked once a series. `reason` is NULL or why not, with sysctl or rule.
+ */
+struct net_ability {
+    bool namespaces, kernel, user; /* private networks at all; sch_netem; the shaper's needs */
+    const char *reason, *kernel_reason, *user_reason;
+    const char *hint;
+};
+
+void net_look(struct net_ability *a, int user_ns, struct arena *arena);
+
+/*
+ * Makes the network and waits until it is ready. ERR_CONFIG if the back end asked for is not to be
+ * had here, ERR_MEASURE if the configuration read back is not what was asked, ERR_SYSTEM else.
+ */
+int network_up(struct net **net, const struct net_request *request, struct err *err);
+
+/* Descriptor of the namespace of role i, for its START message; borrowed. */
+int network_fd(const struct net *net, size_t role);
+
+/* Address under which role i is reached by the others ("127.0.0.1", "10.0.0.2"); borrowed. */
+const char *network_address(const struct net *net, size_t role);
+
+/* Which back end it became. */
+enum net_backend network_backend(const struct net *net);
+
+/* Ends the network, fills in the proof (text in the arena) and frees. Safe on NULL. */
+int network_down(struct net *net, struct net_proof *proof, struct arena *arena, struct err *err);
+
+/* Frees without asking for anything, as after an error. Safe on NULL. */
+void network_kill(struct net *net);
+
+/* What a probe found: round trips and losses against the model. */
+struct net_probe {
+    int sent, received;
+    double rtt_min_s, rtt_p50_s, rtt_p99_s, expected_rtt_s;
+    double loss, expected_loss;
+    uint64_t capacity_packets_s; /* of the user back end on this machine; 0: kernel back end */
+    bool agrees;
+    const char *reason; /* why not */
+};
+
+/*
+ * Sends datagrams through a network of its own that is like the one asked for, and compares. Takes
+ * about `packets` x 1 ms plus one delay.
+ */
+int network_probe(struct net_probe *probe, const struct net_request *request, int packets,
+                  struct arena *arena, struct err *err);
+
+#endif
