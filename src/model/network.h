@@ -34,12 +34,18 @@ enum loss_model { LOSS_NONE, LOSS_RANDOM, LOSS_STATE, LOSS_GEMODEL };
 
 /*
  * A probability or correlation as netem has it: 0 is never, UINT32_MAX is always.
- * rint(fraction * UINT32_MAX); `text` is as written ("0.1%"), NULL if it was not.
+ * rint(fraction * UINT32_MAX), as tc does it.
  */
 struct net_share {
     uint32_t scaled;
-    const char *text;
+    const char *text; /* the shortest percentage that gives it, "0.1%"; NULL where 0 */
 };
+
+/* fraction is 0..1. The text belongs to the arena. */
+struct net_share net_share_of(double fraction, struct arena *arena);
+
+#define NET_SHARE_TEXT 16
+void net_share_format(uint32_t scaled, char out[NET_SHARE_TEXT]);
 
 struct net_loss {
     enum loss_model model;
@@ -50,7 +56,7 @@ struct net_loss {
 };
 
 struct net_rate {
-    uint64_t bit_s;          /* 0: no limit */
+    uint64_t bit_s;          /* 0: no limit; the kernel takes whole bytes/s: bit_s / 8 */
     int32_t packet_overhead; /* bytes added to each packet */
     uint32_t cell_bytes;     /* 0: no cells */
     int32_t cell_overhead;   /* bytes added to each cell */
@@ -63,12 +69,17 @@ struct net_slot {
     uint32_t packets, bytes; /* a slot's budget; 0: none */
 };
 
-/* What happens to the packets of one direction. */
+/*
+ * What happens to the packets of one direction. As the kernel wants it: with `reorder` there is a
+ * gap of at least 1, and a gap has a `reorder`; a correlation stands only beside what it
+ * correlates. Jitter may be above the delay: what would leave before it came leaves at once.
+ */
 struct net_impair {
     int64_t delay_ns, jitter_ns;
     struct net_share delay_correlation;
     const char *distribution; /* "normal", "pareto", ...; NULL: uniform */
-    bool keep_order;          /* abba's own: jitter never lets a packet pass another */
+    bool keep_order; /* abba's own: jitter never lets a packet pass another. What netem does where a
+                        rate is set: in the kernel it is a rate too high to be felt. */
     struct net_loss loss;
     struct net_share duplicate, duplicate_correlation;
     struct net_share corrupt, corrupt_correlation;
@@ -102,9 +113,13 @@ struct network {
 };
 
 /*
- * Decodes the value of a profile's "network" (`at` is that object). ERR_CONFIG for unknown keys,
- * shares over 100 %, negative times, reorder without delay, a link of a role that is not there
- * (checked by the plan, which knows the roles), conflicting loss models.
+ * Decodes the value of a profile's "network" (`at` is that object):
+ *     { "topology": "loopback", "backend": "auto", "bound": {"lateness_p99": "2ms"},
+ *       "impair": { "delay": "20ms", "jitter": "5ms", "loss": "0.1%", ... } }
+ * A pair may say more for one direction, inside "impair": "sender->receiver": { ... }, which then
+ * holds alone there. ERR_CONFIG for unknown keys, shares over 100 %, negative times, reorder
+ * without delay, conflicting loss models. Whether the roles of a link exist is checked by the plan,
+ * which knows them; whether a distribution's table does, by the back end.
  */
 int network_decode(struct network *n, const struct fields *at, struct arena *arena,
                    struct err *err);
@@ -113,8 +128,12 @@ int network_decode(struct network *n, const struct fields *at, struct arena *are
 void network_encode(const struct network *n, struct json_writer *w);
 
 /*
- * tc's netem words, "delay 20ms 5ms 25% distribution normal loss 0.1%": parsed as tc parses them,
- * into an impairment for every direction. ERR_USAGE naming the word and what tc allows there.
+ * tc's netem words, "delay 20ms 5ms 25% distribution normal loss 0.1%", parsed as tc parses them
+ * (iproute2's tc/q_netem.c: abbreviations, synonyms, units of bare numbers, defaults), into an
+ * impairment for every direction. ERR_USAGE naming the word and what tc allows there. Differences:
+ * times keep their nanoseconds where tc cuts to whole microseconds; `limit` is computed where it is
+ * not given; a correlation of duplicates counts even where tc forgets to send it; "50Mbit/s" is a
+ * rate too; what could only be a mistake (limit 0, a rate below 8 bit/s, `seed`) is refused.
  */
 int net_impair_parse_words(struct net_impair *impair, const char *words, struct arena *arena,
                            struct err *err);
@@ -127,9 +146,11 @@ const struct net_impair *network_direction(const struct network *n, const char *
 bool net_impair_any(const struct net_impair *impair);
 
 /*
- * The share of packets that is really lost, 0..1, in the long run: the random model with
- * correlation loses less than asked (see NETEM on crandom); the Markov models from their
- * stationary distribution. `asked` (may be NULL) gets the figure as written.
+ * The share of packets that is really lost, 0..1, in the long run. Random loss with correlation
+ * loses far less than asked: netem's correlated numbers are an average, so they gather around the
+ * middle and seldom fall below a small share (their distribution is computed here, to about 1e-6).
+ * The Markov models lose what their stationary distribution says. `asked` (may be NULL) gets the
+ * figure as written: the random model's share, for the others the result.
  */
 double net_loss_effective(const struct net_loss *loss, double *asked);
 
