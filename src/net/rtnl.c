@@ -308,6 +308,27 @@ int rtnl_address(struct rtnl *r, const char *name, const char *address, int pref
     return ask(r, "an address", name, NULL, NULL, err);
 }
 
+static int take_route(const struct nlmsghdr *nlh, void *data)
+{
+    const struct rtmsg *route = mnl_nlmsg_get_payload(nlh);
+    bool *local = data;
+
+    *local = nlh->nlmsg_type == RTM_NEWROUTE && route->rtm_type == RTN_LOCAL;
+    return 0;
+}
+
+int rtnl_is_local(struct rtnl *r, const char *address, bool *local, struct err *err)
+{
+    struct binary_address a = parse(address);
+    struct rtmsg *m = mnl_nlmsg_put_extra_header(begin(r, RTM_GETROUTE, 0), sizeof(*m));
+
+    *local = false;
+    m->rtm_family = a.family;
+    m->rtm_dst_len = (unsigned char)(a.len * 8);
+    mnl_attr_put(r->last, RTA_DST, a.len, a.bytes);
+    return ask(r, "a route to own address", address, take_route, local, err);
+}
+
 int rtnl_neighbour(struct rtnl *r, const char *name, const char *address,
                    const unsigned char mac[RTNL_MAC_BYTES], struct err *err)
 {

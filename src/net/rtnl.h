@@ -50,6 +50,10 @@ int rtnl_link_up(struct rtnl *r, const char *name, uint32_t mtu, uint32_t gso_ma
 int rtnl_address(struct rtnl *r, const char *name, const char *address, int prefix,
                  struct err *err);
 
+/* Whether the kernel takes packets to the address as its own: an IPv6 address becomes that only
+ * some time after it was added. */
+int rtnl_is_local(struct rtnl *r, const char *address, bool *local, struct err *err);
+
 /* A permanent neighbour, so that nobody asks for it. */
 int rtnl_neighbour(struct rtnl *r, const char *name, const char *address,
                    const unsigned char mac[RTNL_MAC_BYTES], struct err *err);

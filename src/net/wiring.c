@@ -1,5 +1,6 @@
 #include "net/wiring.h"
 
+#include "base/clock.h"
 #include "net/namespace.h"
 
 #include <stdio.h>
@@ -26,29 +27,49 @@ static int silent(const char *device, struct err *err)
     return namespace_sysctl(name, "1", err);
 }
 
-/* No router is asked for, none is listened to. */
-static int no_routers(const char *device, struct err *err)
+/* No address but ours, no router is asked for, none is listened to. */
+static int quiet(const char *device, struct err *err)
 {
+    static const char *const settings[][2] = {
+        {"addr_gen_mode", "1"}, {"accept_ra", "0"}, {"router_solicitations", "0"}};
     char name[80];
 
-    snprintf(name, sizeof(name), "ipv6/conf/%s/accept_ra", device);
-    if (namespace_sysctl(name, "0", err) < 0)
-        return -1;
-    snprintf(name, sizeof(name), "ipv6/conf/%s/router_solicitations", device);
-    return namespace_sysctl(name, "0", err);
+    for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
+        snprintf(name, sizeof(name), "ipv6/conf/%s/%s", device, settings[i][0]);
+        if (namespace_sysctl(name, settings[i][1], err) < 0)
+            return -1;
+    }
+    return 0;
 }
 
+#define LOCAL_WAIT_NS NSEC_PER_SEC
+#define LOCAL_LOOK_NS (200 * NSEC_PER_USEC)
+
+/* Adds the addresses; the IPv6 one is ours a work queue's turn later. */
 static int address(struct rtnl *r, int i, struct err *err)
 {
-    if (rtnl_address(r, OWN, wiring_address4[i], PREFIX4, err) < 0)
+    int64_t until_ns = clock_mono_ns() + LOCAL_WAIT_NS;
+    bool local;
+
+    if (rtnl_address(r, OWN, wiring_address4[i], PREFIX4, err) < 0 ||
+        rtnl_address(r, OWN, wiring_address6[i], PREFIX6, err) < 0)
         return -1;
-    return rtnl_address(r, OWN, wiring_address6[i], PREFIX6, err);
+    for (;;) {
+        if (rtnl_is_local(r, wiring_address6[i], &local, err) < 0)
+            return -1;
+        if (local)
+            return 0;
+        if (clock_mono_ns() > until_ns)
+            return err_set(err, ERR_SYSTEM, "address '%s' does not become ours",
+                           wiring_address6[i]);
+        clock_sleep_until(clock_mono_ns() + LOCAL_LOOK_NS);
+    }
 }
 
 /* Both ends in this namespace; the far one comes up first and is told when the near one has. */
 static int cable(struct rtnl *r, const char *near, const char *far, struct err *err)
 {
-    if (rtnl_veth(r, near, far, -1, err) < 0 || silent(far, err) < 0 ||
+    if (rtnl_veth(r, near, far, -1, err) < 0 || silent(far, err) < 0 || quiet(near, err) < 0 ||
         namespace_offload_off(near, err) < 0)
         return -1;
     if (rtnl_link_up(r, far, WIRING_MTU, ONE_SEGMENT, err) < 0 ||
@@ -62,7 +83,7 @@ static int cable(struct rtnl *r, const char *near, const char *far, struct err *
 
 static int ordinary_address(struct rtnl *r, struct err *err)
 {
-    if (cable(r, OWN, DEAD, err) < 0 || no_routers(OWN, err) < 0)
+    if (cable(r, OWN, DEAD, err) < 0)
         return -1;
     return address(r, 0, err);
 }
@@ -143,7 +164,7 @@ static int bring_up(struct wiring *w, int i, unsigned char mac[RTNL_MAC_BYTES], 
 
     if (namespace_enter(w->ns[i], err) < 0 || rtnl_open(&r, err) < 0)
         return -1;
-    if (namespace_offload_off(OWN, err) == 0 && no_routers(OWN, err) == 0 &&
+    if (namespace_offload_off(OWN, err) == 0 && quiet(OWN, err) == 0 &&
         rtnl_link_up(r, OWN, WIRING_MTU, ONE_SEGMENT, err) == 0 &&
         rtnl_link_find(r, OWN, &link, err) == 0) {
         memcpy(mac, link.mac, RTNL_MAC_BYTES);
