@@ -8,7 +8,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One direction. */
+/* A count that the back end cannot tell; never a zero in its place. */
+#define NET_UNKNOWN UINT64_MAX
+
+/*
+ * One direction. The kernel back end has one figure for all that it dropped: `lost` counts losses,
+ * packets over the limit and ECN marks together; `limit`, `duplicated`, `corrupted`, `reordered`,
+ * `ecn_marked` and `high_water` are NET_UNKNOWN where they were asked for (0 where they were not),
+ * and so is `offered` where packets were duplicated or marked.
+ */
 struct net_flow_proof {
     const char *link; /* "lo", or "sender->receiver" */
     uint64_t seed;
