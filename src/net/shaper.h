@@ -48,6 +48,12 @@ int shaper_flow(struct shaper *s, int from, int to, const char *name,
 int shaper_run(struct shaper *s, int control_fd, struct err *err);
 
 /*
+ * One look at every flow: takes what has arrived, at most 256 packets each, and sends what is due.
+ * *packets: how many it took. shaper_run does this; for probes that have their own clock.
+ */
+int shaper_pass(struct shaper *s, uint32_t *packets, struct err *err);
+
+/*
  * What flow i (in the order of shaper_flow) did up to now: all but the loss interval. `unplanned`
  * counts ring drops (PACKET_STATISTICS) and packets that could not be sent. `out->link` is `name`.
  */

@@ -1,0 +1,527 @@
+#include "net/shaper.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "net/fate.h"
+#include "net/frame.h"
+#include "net/lateness.h"
+#include "net/pace.h"
+#include "net/queue.h"
+#include "net/ring.h"
+
+#define READ_MAX 256             /* packets read in a pass before others get their turn */
+#define SEND_MAX 512             /* and sent */
+#define PACKET_BYTES 1514        /* for a computed limit: MTU 1500 and the Ethernet header */
+#define PLAIN_PACKETS 1024       /* room where packets pass untouched */
+#define PATIENT_DELAY_NS 2000000 /* all packets are held longer: no hurry to read them */
+#define STAMP_SLACK_NS 1000000   /* from a packet's stamp to its being seen in the ring */
+#define TABLE_REACH 4            /* a distribution's table ends at 4 standard deviations */
+#define PRIORITY 10              /* of SCHED_FIFO */
+
+struct port {
+    struct ring ring;
+    int ifindex;
+    bool has_mac;
+    unsigned char mac[SHAPER_MAC_BYTES];
+};
+
+struct flow {
+    const char *name;
+    struct port *from, *to;
+    uint64_t seed;
+    bool shaped; /* has a fate */
+    struct fate fate;
+    struct fate_queue figures;
+    struct queue queue;
+    struct lateness lateness;
+    uint64_t offered, delivered,
+        unplanned;      /* offered: of unshaped flows, and what fate never saw */
+    int64_t arrived_ns; /* the last packet */
+    int64_t emptied_ns; /* when the ring was last seen empty */
+    int64_t slot_ns;    /* when a slot let the next packet go */
+    int64_t next_ns;    /* when to look at the queue again */
+    bool patient;
+    bool more; /* the last reading left packets in the ring */
+    struct queue_packet batch[RING_BATCH];
+};
+
+struct shaper {
+    struct port ports[SHAPER_MAX_PORTS];
+    struct flow *flows[SHAPER_MAX_PORTS];
+    int port_count, flow_count;
+    int64_t now_ns, real_ahead_ns; /* CLOCK_MONOTONIC, and how far CLOCK_REALTIME is ahead of it */
+};
+
+/* ---- set-up ------------------------------------------------------------------------------------
+ */
+
+int shaper_new(struct shaper **s, struct err *err)
+{
+    (void)err;
+    *s = xcalloc(1, sizeof(**s));
+    return 0;
+}
+
+void shaper_free(struct shaper *s)
+{
+    if (!s)
+        return;
+    for (int i = 0; i < s->flow_count; i++) {
+        queue_release(&s->flows[i]->queue);
+        free(s->flows[i]);
+    }
+    for (int i = 0; i < s->port_count; i++)
+        ring_close(&s->ports[i].ring);
+    free(s);
+}
+
+int shaper_port(struct shaper *s, int ifindex, const unsigned char *mac, struct err *err)
+{
+    struct port *port = &s->ports[s->port_count];
+
+    ABBA_ASSERT(s->port_count < SHAPER_MAX_PORTS);
+    if (ring_open(&port->ring, ifindex, err) < 0)
+        return -1;
+    port->ifindex = ifindex;
+    port->has_mac = mac != NULL;
+    if (mac)
+        memcpy(port->mac, mac, SHAPER_MAC_BYTES);
+    return s->port_count++;
+}
+
+/* Whether no packet can be due soon after it came. */
+static bool is_patient(const struct net_impair *impair)
+{
+    int64_t reach = impair->distribution ? TABLE_REACH : 1;
+
+    return impair->gap == 0 && impair->delay_ns >= PATIENT_DELAY_NS &&
+           impair->jitter_ns <= (impair->delay_ns - PATIENT_DELAY_NS) / reach;
+}
+
+static int make_queue(struct flow *f, const struct net_impair *impair, struct arena *arena,
+                      struct err *err)
+{
+    uint32_t packets = PLAIN_PACKETS;
+
+    if (impair) {
+        if (fate_init(&f->fate, impair, f->seed, PACKET_BYTES, arena, err) < 0)
+            return -1;
+        f->shaped = true;
+        f->patient = is_patient(impair);
+        packets = f->fate.limit < QUEUE_MAX_PACKETS ? f->fate.limit : QUEUE_MAX_PACKETS;
+    }
+    return queue_init(&f->queue, packets, err);
+}
+
+int shaper_flow(struct shaper *s, int from, int to, const char *name,
+                const struct net_impair *impair, uint64_t seed, struct arena *arena,
+                struct err *err)
+{
+    struct flow *f = xcalloc(1, sizeof(*f));
+
+    ABBA_ASSERT(s->flow_count < SHAPER_MAX_PORTS && from < s->port_count && to < s->port_count);
+    *f = (struct flow){.name = name, .from = &s->ports[from], .to = &s->ports[to], .seed = seed};
+    f->next_ns = PACE_NEVER;
+    f->emptied_ns = clock_mono_ns();
+    if (make_queue(f, impair, arena, err) < 0 ||
+        ring_listen(&f->from->ring, f->from->ifindex, err) < 0) {
+        queue_release(&f->queue);
+        free(f);
+        return err_wrap(err, "shaping '%s'", name);
+    }
+    s->flows[s->flow_count++] = f;
+    return 0;
+}
+
+/* ---- packets come in ---------------------------------------------------------------------------
+ */
+
+/*
+ * Realtime first: whatever comes between the two readings makes stamps look later than they were,
+ * never earlier, so no packet is held for less than asked.
+ */
+static void look_at_clocks(struct shaper *s)
+{
+    int64_t real_ns = clock_real_ns();
+
+    s->now_ns = clock_mono_ns();
+    s->real_ahead_ns = real_ns - s->now_ns;
+}
+
+/*
+ * When the packet arrived, by the kernel's stamp: the shaper may have slept since. A stamp from
+ * before the ring was last empty is none (the clock was set, or the packet bore another's stamp).
+ */
+static int64_t arrival_ns(struct shaper *s, struct flow *f, const struct ring_packet *p)
+{
+    int64_t at_ns = p->real_ns - s->real_ahead_ns;
+
+    if (at_ns > s->now_ns) {
+        s->now_ns = clock_mono_ns();
+        if (at_ns > s->now_ns)
+            at_ns = s->now_ns;
+    }
+    if (at_ns < f->emptied_ns - STAMP_SLACK_NS)
+        at_ns = s->now_ns;
+    if (at_ns < f->arrived_ns)
+        at_ns = f->arrived_ns;
+    f->arrived_ns = at_ns;
+    return at_ns;
+}
+
+/* A copy of the packet goes into the queue. The address before the fault: that may hit it too. */
+static void hold(struct flow *f, const struct ring_packet *p, int64_t at_ns,
+                 const struct fate_copy *copy)
+{
+    uint32_t frame = queue_frame_new(&f->queue);
+    struct queue_packet held = {copy->due_ns, copy->due_ns > at_ns ? copy->due_ns : at_ns, frame,
+                                p->bytes, copy->at_head};
+    unsigned char *data;
+
+    if (frame == QUEUE_NO_FRAME) {
+        f->unplanned++;
+        f->figures.length--;
+        return;
+    }
+    data = queue_frame(&f->queue, frame);
+    memcpy(data, p->data, p->bytes);
+    if (f->to->has_mac)
+        memcpy(data, f->to->mac, SHAPER_MAC_BYTES);
+    if (copy->ecn_mark)
+        frame_ecn_mark(data);
+    if (copy->corrupt)
+        frame_flip(data, copy->bit);
+    queue_put(&f->queue, &held);
+}
+
+static void admit(struct shaper *s, struct flow *f, const struct ring_packet *p)
+{
+    struct fate_copy copies[FATE_COPIES];
+    int64_t at_ns = arrival_ns(s, f, p);
+    int count;
+
+    if (p->bytes > QUEUE_FRAME_BYTES || p->stored < p->bytes || p->bytes < FRAME_HEADER_BYTES) {
+        f->offered++;
+        f->unplanned++;
+        return;
+    }
+    if (f->shaped) {
+        count = fate_decide(&f->fate, at_ns, p->bytes, frame_ecn_capable(p->data, p->bytes),
+                            &f->figures, copies);
+    } else {
+        copies[0] = (struct fate_copy){.due_ns = at_ns};
+        count = 1;
+        f->offered++;
+        f->figures.length++;
+    }
+    for (int i = 0; i < count; i++)
+        hold(f, p, at_ns, &copies[i]);
+}
+
+static int read_ring(struct shaper *s, struct flow *f, uint32_t *packets, struct err *err)
+{
+    struct ring_packet p;
+
+    f->more = true;
+    for (int i = 0; i < READ_MAX; i++) {
+        if (!ring_next(&f->from->ring, &p)) {
+            f->emptied_ns = s->now_ns;
+            f->more = false;
+            return 0;
+        }
+        if (p.no_checksum)
+            return err_set(err, ERR_SYSTEM,
+                           "packets of '%s' have no checksums: transmit checksum offload is on",
+                           f->name);
+        admit(s, f, &p);
+        ring_done(&f->from->ring);
+        ++*packets;
+    }
+    return 0;
+}
+
+/* ---- and go out --------------------------------------------------------------------------------
+ */
+
+/* The time after the call is that of all: none has left later. */
+static int send_batch(struct shaper *s, struct flow *f, struct err *err)
+{
+    struct ring *ring = &f->to->ring;
+    uint32_t count = ring->batch, lost;
+
+    if (count == 0)
+        return 0;
+    if (ring_send(ring, &lost, err) < 0)
+        return err_wrap(err, "shaping '%s'", f->name);
+    f->unplanned += lost;
+    f->delivered += count - lost;
+    s->now_ns = clock_mono_ns();
+    for (uint32_t i = 0; i < count; i++) {
+        lateness_add(&f->lateness, s->now_ns - f->batch[i].ready_ns);
+        queue_frame_free(&f->queue, f->batch[i].frame);
+    }
+    return 0;
+}
+
+/* When the first packet may go: a slot may hold it longer than its delay. */
+static int64_t release_ns(const struct shaper *s, struct flow *f, const struct queue_packet *p)
+{
+    int64_t at_ns;
+
+    if (p->at_head || !f->shaped)
+        return p->due_ns;
+    at_ns = fate_release_ns(&f->fate, s->now_ns, p->due_ns, p->bytes);
+    if (at_ns > p->due_ns)
+        f->slot_ns = at_ns;
+    return at_ns;
+}
+
+static void take(struct flow *f)
+{
+    struct queue_packet p = queue_take(&f->queue);
+
+    f->figures.length--;
+    if (p.ready_ns < f->slot_ns && !p.at_head)
+        p.ready_ns = f->slot_ns;
+    f->batch[f->to->ring.batch] = p;
+    ring_put(&f->to->ring, queue_frame(&f->queue, p.frame), p.bytes);
+}
+
+/* Sends what is due; f->next_ns says when to come again. */
+static int send_due(struct shaper *s, struct flow *f, struct err *err)
+{
+    f->next_ns = PACE_NEVER;
+    for (int i = 0; f->queue.length; i++) {
+        int64_t at_ns = i < SEND_MAX ? release_ns(s, f, queue_first(&f->queue)) : s->now_ns;
+
+        if (at_ns > s->now_ns || i == SEND_MAX) {
+            f->next_ns = at_ns;
+            break;
+        }
+        take(f);
+        if (f->to->ring.batch == RING_BATCH && send_batch(s, f, err) < 0)
+            return -1;
+    }
+    return send_batch(s, f, err);
+}
+
+int shaper_pass(struct shaper *s, uint32_t *packets, struct err *err)
+{
+    *packets = 0;
+    look_at_clocks(s);
+    for (int i = 0; i < s->flow_count; i++) {
+        if (read_ring(s, s->flows[i], packets, err) < 0 || send_due(s, s->flows[i], err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* ---- time between ------------------------------------------------------------------------------
+ */
+
+/* What a run looks at. */
+struct watch {
+    struct pollfd fds[1 + SHAPER_MAX_PORTS]; /* the control first */
+    struct pace pace;
+    bool patient;
+};
+
+static void watch_init(struct watch *w, const struct shaper *s, int control_fd)
+{
+    cpu_set_t cpus;
+    int count = 1;
+
+    if (sched_getaffinity(0, sizeof(cpus), &cpus) == 0)
+        count = CPU_COUNT(&cpus);
+    pace_init(&w->pace, clock_mono_ns(), count);
+    w->fds[0] = (struct pollfd){.fd = control_fd, .events = POLLIN};
+    w->patient = true;
+    for (int i = 0; i < s->flow_count; i++) {
+        w->fds[1 + i] = (struct pollfd){.fd = s->flows[i]->from->ring.fd, .events = POLLIN};
+        w->patient = w->patient && s->flows[i]->patient;
+    }
+}
+
+static int64_t next_ns(const struct shaper *s)
+{
+    int64_t next = PACE_NEVER;
+
+    for (int i = 0; i < s->flow_count; i++) {
+        const struct flow *f = s->flows[i];
+
+        if (f->next_ns < next)
+            next = f->next_ns;
+        if (f->more)
+            next = s->now_ns;
+    }
+    return next;
+}
+
+static bool any_ready(const struct shaper *s)
+{
+    for (int i = 0; i < s->flow_count; i++)
+        if (ring_ready(&s->flows[i]->from->ring))
+            return true;
+    return false;
+}
+
+static void relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+static void spin(struct shaper *s, struct pace *pace, int64_t until_ns)
+{
+    int64_t began_ns = clock_mono_ns();
+    int64_t now_ns = began_ns;
+
+    while (now_ns < until_ns && !any_ready(s)) {
+        relax();
+        now_ns = clock_mono_ns();
+    }
+    pace_spun(pace, now_ns - began_ns);
+}
+
+static void nap(struct pace *pace, int64_t until_ns)
+{
+    struct timespec until = clock_ns_timespec(until_ns);
+
+    if (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == 0)
+        pace_woke(pace, until_ns, clock_mono_ns());
+}
+
+/* A device that is taken down or away wakes its socket with an error. */
+static int check_ports(const struct watch *w, int count, struct err *err)
+{
+    for (int i = 1; i <= count; i++) {
+        int error = 0;
+        socklen_t size = sizeof(error);
+
+        if (!(w->fds[i].revents & (POLLERR | POLLHUP | POLLNVAL)))
+            continue;
+        (void)getsockopt(w->fds[i].fd, SOL_SOCKET, SO_ERROR, &error, &size);
+        return err_sys(err, ERR_SYSTEM, error, "the shaper's device failed");
+    }
+    return 0;
+}
+
+/*
+ * poll and not epoll: it leaves no entry on a socket's wait queue while the shaper is awake, so a
+ * packet that arrives then costs no wake-up. Returns 1 when the control has something to say.
+ */
+static int listen_until(struct shaper *s, struct watch *w, int64_t until_ns, struct err *err)
+{
+    int64_t now_ns = clock_mono_ns();
+    struct timespec left = clock_ns_timespec(until_ns > now_ns ? until_ns - now_ns : 0);
+    int count =
+        ppoll(w->fds, 1 + (nfds_t)s->flow_count, until_ns == PACE_NEVER ? NULL : &left, NULL);
+
+    if (count < 0)
+        return errno == EINTR ? 0 : err_sys(err, ERR_SYSTEM, errno, "cannot wait for packets");
+    if (count == 0 && until_ns > now_ns)
+        pace_woke(&w->pace, until_ns, clock_mono_ns());
+    if (count == 0)
+        return 0;
+    if (check_ports(w, s->flow_count, err) < 0)
+        return -1;
+    return w->fds[0].revents != 0;
+}
+
+/* Returns 1 when it is time to end. */
+static int wait_for_work(struct shaper *s, struct watch *w, struct err *err)
+{
+    struct pace_step step = pace_next(&w->pace, s->now_ns, next_ns(s), w->patient);
+
+    switch (step.way) {
+    case PACE_SPIN:
+        spin(s, &w->pace, step.until_ns);
+        return 0;
+    case PACE_SLEEP:
+        nap(&w->pace, step.until_ns);
+        return 0;
+    case PACE_LISTEN:
+        return listen_until(s, w, step.until_ns, err);
+    case PACE_GO:
+        break;
+    }
+    return 0;
+}
+
+static int loop(struct shaper *s, struct watch *w, struct err *err)
+{
+    int ended = 0;
+
+    while (ended == 0) {
+        uint32_t packets;
+
+        if (shaper_pass(s, &packets, err) < 0)
+            return -1;
+        pace_passed(&w->pace, s->now_ns, packets);
+        ended = wait_for_work(s, w, err);
+    }
+    return ended < 0 ? -1 : 0;
+}
+
+/* Real-time priority where it is allowed, exact timers everywhere; children get neither. */
+int shaper_run(struct shaper *s, int control_fd, struct err *err)
+{
+    struct sched_param fifo = {.sched_priority = PRIORITY}, before;
+    int policy = sched_getscheduler(0);
+    bool raised = sched_getparam(0, &before) == 0 &&
+                  sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &fifo) == 0;
+    int slack = prctl(PR_GET_TIMERSLACK);
+    struct watch w;
+    int status;
+
+    prctl(PR_SET_TIMERSLACK, 1UL);
+    watch_init(&w, s, control_fd);
+    status = loop(s, &w, err);
+    if (slack > 0)
+        prctl(PR_SET_TIMERSLACK, (unsigned long)slack);
+    if (raised)
+        (void)sched_setscheduler(0, policy, &before);
+    return status;
+}
+
+/* ---- what it did -------------------------------------------------------------------------------
+ */
+
+int shaper_proof(struct shaper *s, int flow, struct net_flow_proof *out, struct err *err)
+{
+    struct flow *f = s->flows[flow];
+    const struct fate_counts *c = &f->fate.counts;
+
+    ABBA_ASSERT(flow >= 0 && flow < s->flow_count);
+    if (ring_statistics(&f->from->ring, err) < 0)
+        return -1;
+    *out = (struct net_flow_proof){
+        .link = f->name,
+        .seed = f->seed,
+        .offered = c->offered + f->offered,
+        .delivered = f->delivered,
+        .lost = c->lost,
+        .limit = c->limit,
+        .duplicated = c->duplicated,
+        .corrupted = c->corrupted,
+        .reordered = c->reordered,
+        .ecn_marked = c->ecn_marked,
+        .queued = f->queue.length,
+        .high_water = f->queue.high_water,
+        .unplanned = f->unplanned + f->from->ring.drops,
+        .late_p50_ns = lateness_quantile(&f->lateness, 0.50),
+        .late_p99_ns = lateness_quantile(&f->lateness, 0.99),
+        .late_max_ns = f->lateness.total ? f->lateness.max_ns : -1,
+    };
+    return 0;
+}
