@@ -20,6 +20,7 @@
 struct net_flow_proof {
     const char *link; /* "lo", or "sender->receiver" */
     uint64_t seed;
+    bool seeded; /* the random stream is the seed's: not with a kernel before 6.4 */
     uint64_t offered, delivered, lost, limit, duplicated, corrupted, reordered, ecn_marked, queued;
     uint64_t high_water; /* most packets in the queue */
     uint64_t unplanned;  /* ring or link drops: loss nobody asked for */

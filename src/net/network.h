@@ -49,7 +49,7 @@ int network_fd(const struct net *net, size_t role);
 /* Address under which role i is reached by the others ("127.0.0.1", "10.0.0.2"); borrowed. */
 const char *network_address(const struct net *net, size_t role);
 
-/* Which back end it became. */
+/* Which back end it became; NET_BACKEND_AUTO: none, nothing is asked of the packets. */
 enum net_backend network_backend(const struct net *net);
 
 /* Ends the network, fills in the proof (text in the arena) and frees. Safe on NULL. */

@@ -1,0 +1,121 @@
+/* What this machine can do, tried in a child, so that abba itself stays where it is. */
+#include "net/network.h"
+
+#include "base/mem.h"
+#include "net/namespace.h"
+#include "net/netem.h"
+#include "net/rtnl.h"
+
+#include <errno.h>
+#include <linux/if_ether.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* What the child found; the errors say what could not be done. */
+struct trial {
+    bool namespaces, veth, redirect, packets, netem;
+    struct err err; /* of the namespaces */
+    struct err veth_err, redirect_err, packets_err;
+};
+
+static void try_packets(struct trial *t)
+{
+    int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, htons(ETH_P_ALL));
+
+    t->packets = fd >= 0;
+    if (fd < 0)
+        err_sys(&t->packets_err, ERR_CONFIG, errno, "no AF_PACKET socket");
+    else
+        close(fd);
+}
+
+static void try_all(struct trial *t, int user_ns)
+{
+    struct rtnl *r = NULL;
+    int fd;
+
+    if (namespace_permit(user_ns, &t->err) < 0 || namespace_new(&fd, &t->err) < 0 ||
+        rtnl_open(&r, &t->err) < 0)
+        return;
+    t->namespaces = true;
+    t->veth = rtnl_veth(r, "a0", "b0", -1, &t->veth_err) == 0;
+    t->redirect = rtnl_clsact(r, "lo", &t->redirect_err) == 0 &&
+                  rtnl_redirect(r, "lo", RTNL_EGRESS, t->veth ? "a0" : "lo", RTNL_EGRESS,
+                                &t->redirect_err) == 0;
+    try_packets(t);
+    t->netem = netem_there(r, "lo");
+    rtnl_close(r);
+}
+
+static int run_trial(struct trial *t, int user_ns, struct err *err)
+{
+    int ends[2];
+    ssize_t got;
+    pid_t pid;
+
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+        return err_sys(err, ERR_SYSTEM, errno, "no socket for a trial");
+    pid = fork();
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+        memset(t, 0, sizeof(*t));
+        try_all(t, user_ns);
+        _exit(send(ends[1], t, sizeof(*t), MSG_NOSIGNAL) < 0);
+    }
+    close(ends[1]);
+    got = pid < 0 ? -1 : recv(ends[0], t, sizeof(*t), 0);
+    close(ends[0]);
+    while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+    if (got != (ssize_t)sizeof(*t))
+        return err_set(err, ERR_SYSTEM, "the trial of namespaces failed");
+    return 0;
+}
+
+static const char *say(struct arena *arena, const struct err *err)
+{
+    return arena_strdup(arena, err->msg);
+}
+
+static void tell_namespaces(struct net_ability *a, const struct trial *t, struct arena *arena)
+{
+    if (!t->namespaces) {
+        a->reason = namespace_why_not(t->err.sys_errno, "", arena);
+        a->hint = "run as root, or let the administrator allow user namespaces";
+    } else if (!t->veth) {
+        a->reason = arena_printf(arena, "%s (the kernel needs the module veth)", t->veth_err.msg);
+        a->hint = "load the module veth";
+    } else {
+        a->namespaces = true;
+    }
+}
+
+void net_look(struct net_ability *a, int user_ns, struct arena *arena)
+{
+    struct trial t;
+    struct err err;
+
+    memset(a, 0, sizeof(*a));
+    if (run_trial(&t, user_ns, &err) < 0) {
+        a->reason = a->kernel_reason = a->user_reason = say(arena, &err);
+        return;
+    }
+    tell_namespaces(a, &t, arena);
+    if (!a->namespaces) {
+        a->kernel_reason = a->user_reason = a->reason;
+        return;
+    }
+    a->kernel = t.netem;
+    if (!t.netem)
+        a->kernel_reason = "the kernel has no sch_netem";
+    a->user = t.packets && t.redirect;
+    if (!t.packets)
+        a->user_reason = say(arena, &t.packets_err);
+    else if (!t.redirect)
+        a->user_reason = say(arena, &t.redirect_err);
+}
