@@ -53,13 +53,6 @@ void net_loss_set_h(struct net_loss *loss, struct net_share not_h, struct arena 
 /* ---- sense -------------------------------------------------------------------------------------
  */
 
-bool net_distribution_is_name(const char *name)
-{
-    size_t len = strlen(name);
-
-    return len > 0 && len <= 64 && name[0] != '.' && !strpbrk(name, "/ \t\n");
-}
-
 static const char *check_order(const struct net_impair *impair, const char **key)
 {
     *key = impair->reorder.scaled ? "reorder" : "gap";

@@ -88,7 +88,7 @@ static int distribution(const struct fields *f, enum fields_need need, struct ar
     if (decode_text(f, "distribution", need, arena, out, err) < 0 ||
         fields_child(f, "distribution", need, &at, err) < 0)
         return -1;
-    if (at.value && !net_distribution_is_name(*out))
+    if (at.value && !decode_is_name(*out))
         return fields_error(&at, err,
                             "'%s' cannot name a distribution (uniform, normal, pareto, "
                             "paretonormal, or NAME of a file NAME.dist of tc's)",

@@ -12,14 +12,18 @@ static void text(struct json_writer *w, const char *key, const char *value)
     jw_string(w, value);
 }
 
-static void encode_time(struct json_writer *w, const char *key, int64_t ns)
+static void always_time(struct json_writer *w, const char *key, int64_t ns)
 {
     char out[UNITS_TEXT];
 
-    if (ns == 0)
-        return;
     units_canonical_time(ns, out);
     text(w, key, out);
+}
+
+static void encode_time(struct json_writer *w, const char *key, int64_t ns)
+{
+    if (ns)
+        always_time(w, key, ns);
 }
 
 static void encode_size(struct json_writer *w, const char *key, int64_t bytes)
@@ -35,7 +39,7 @@ static void encode_size(struct json_writer *w, const char *key, int64_t bytes)
     text(w, key, out);
 }
 
-static void always(struct json_writer *w, const char *key, uint32_t scaled)
+static void always_share(struct json_writer *w, const char *key, uint32_t scaled)
 {
     char out[NET_SHARE_TEXT];
 
@@ -46,7 +50,7 @@ static void always(struct json_writer *w, const char *key, uint32_t scaled)
 static void encode_share(struct json_writer *w, const char *key, const struct net_share *share)
 {
     if (share->scaled)
-        always(w, key, share->scaled);
+        always_share(w, key, share->scaled);
 }
 
 static void encode_random(struct json_writer *w, const struct net_loss *loss)
@@ -57,8 +61,8 @@ static void encode_random(struct json_writer *w, const struct net_loss *loss)
     }
     jw_key(w, "loss");
     jw_object_begin(w);
-    always(w, "random", loss->random.scaled);
-    always(w, "correlation", loss->correlation.scaled);
+    always_share(w, "random", loss->random.scaled);
+    always_share(w, "correlation", loss->correlation.scaled);
     jw_object_end(w);
 }
 
@@ -70,16 +74,16 @@ static void encode_markov(struct json_writer *w, const struct net_loss *loss)
     jw_key(w, loss->model == LOSS_STATE ? "state" : "gemodel");
     jw_object_begin(w);
     if (loss->model == LOSS_STATE) {
-        always(w, "p13", loss->p13.scaled);
-        always(w, "p31", loss->p31.scaled);
-        always(w, "p32", loss->p32.scaled);
-        always(w, "p23", loss->p23.scaled);
-        always(w, "p14", loss->p14.scaled);
+        always_share(w, "p13", loss->p13.scaled);
+        always_share(w, "p31", loss->p31.scaled);
+        always_share(w, "p32", loss->p32.scaled);
+        always_share(w, "p23", loss->p23.scaled);
+        always_share(w, "p14", loss->p14.scaled);
     } else {
-        always(w, "p", loss->p.scaled);
-        always(w, "r", loss->r.scaled);
-        always(w, "1-h", UINT32_MAX - loss->h.scaled);
-        always(w, "1-k", loss->k.scaled);
+        always_share(w, "p", loss->p.scaled);
+        always_share(w, "r", loss->r.scaled);
+        always_share(w, "1-h", UINT32_MAX - loss->h.scaled);
+        always_share(w, "1-k", loss->k.scaled);
     }
     jw_object_end(w);
     jw_object_end(w);
@@ -113,11 +117,11 @@ static void encode_slot(struct json_writer *w, const struct net_slot *slot)
     jw_object_begin(w);
     if (slot->distribution) {
         text(w, "distribution", slot->distribution);
-        encode_time(w, "delay", slot->delay_ns);
-        encode_time(w, "jitter", slot->jitter_ns);
+        always_time(w, "delay", slot->delay_ns);
+        always_time(w, "jitter", slot->jitter_ns);
     } else {
-        encode_time(w, "min", slot->min_ns);
-        encode_time(w, "max", slot->max_ns);
+        always_time(w, "min", slot->min_ns);
+        always_time(w, "max", slot->max_ns);
     }
     if (slot->packets)
         jw_key(w, "packets"), jw_int(w, slot->packets);

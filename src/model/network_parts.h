@@ -14,9 +14,6 @@
 #define NET_CELL_MAX 65535
 #define NET_RATE_MIN_BIT_S 8
 
-/* Whether it may name a file of distributions: no folder, not hidden. */
-bool net_distribution_is_name(const char *name);
-
 /* Gilbert-Elliott's h from tc's "1-h", as tc turns it round. */
 void net_loss_set_h(struct net_loss *loss, struct net_share not_h, struct arena *arena);
 

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/words.h"
+#include "model/decode.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -352,7 +353,7 @@ static int read_distribution(struct parser *p, const char **name)
 {
     if (next(p, "name") < 0)
         return -1;
-    if (!net_distribution_is_name(p->words[p->at]))
+    if (!decode_is_name(p->words[p->at]))
         return refuse(p, "distribution",
                       "uniform, normal, pareto, paretonormal, or NAME of a file "
                       "NAME.dist of tc's");

@@ -209,6 +209,8 @@ static void equal_networks_give_equal_text_that_reads_back(void **state)
     check_encoded(IMPAIR("'rate':{'rate':'1Gbit/s','packet_overhead':'-14B','cell_size':'1kB'}"),
                   OUT("'rate':{'rate':'1Gbit/s','packet_overhead':'-14B','cell_size':'1kB'}"));
     check_encoded(IMPAIR("'slot':{'min':'1ms'}"), OUT("'slot':{'min':'1ms','max':'1ms'}"));
+    check_encoded(IMPAIR("'slot':{'min':'0ms','max':'1ms'}"),
+                  OUT("'slot':{'min':'0s','max':'1ms'}"));
     check_encoded(IMPAIR("'slot':{'distribution':'pareto','delay':'1ms','jitter':'2ms',"
                          "'packets':3,'bytes':'4B'}"),
                   OUT("'slot':{'distribution':'pareto','delay':'1ms','jitter':'2ms','packets':3,"
