@@ -94,6 +94,16 @@ static void note_noise(struct notes *n, const struct report_profile *p, const st
             p->noisy_pairs, p->pairs, of->noise_others_text, of->noise_steal_text);
 }
 
+/* "12.3 %"; what is out of all proportion, or a change from 0, is no figure. */
+static const char *share(const struct notes *n, double fraction)
+{
+    const double percent = 100.0 * fabs(fraction);
+
+    if (!(percent <= 1e6))
+        return "more than 1000000 %";
+    return arena_printf(n->arena, "%.1f %%", percent);
+}
+
 /* Two variants: how much the place in a pair matters, where that is seen or could matter. */
 static void note_slot(struct notes *n, const struct report_metric *m, const struct gate *g)
 {
@@ -101,9 +111,8 @@ static void note_slot(struct notes *n, const struct report_metric *m, const stru
 
     if (isnan(m->slot_effect) || !(seen || fabs(m->slot_effect) >= g->threshold / 2.0))
         return;
-    add(n,
-        "%s: the second run of a pair reads %.1f %% %s (%s); the verdict is not corrected for it",
-        m->metric, 100.0 * fabs(m->slot_effect), m->slot_effect < 0 ? "lower" : "higher",
+    add(n, "%s: the second run of a pair reads %s %s (%s); the verdict is not corrected for it",
+        m->metric, share(n, m->slot_effect), m->slot_effect < 0 ? "lower" : "higher",
         seen ? "significant" : "at least half the threshold");
 }
 
@@ -118,13 +127,13 @@ static void note_sizing(struct notes *n, const struct report_metric *m, const st
     if (advice == ADVICE_HOPELESS)
         add(n,
             "%s: the threshold of %s is inside the noise of this machine (pairs vary by "
-            "%.1f %%); this gate cannot be trusted here",
-            m->metric, g->threshold_text, 100.0 * m->sigma);
+            "%s); this gate cannot be trusted here",
+            m->metric, g->threshold_text, share(n, m->sigma));
     else if (advice == ADVICE_CONFIRM && plan_confirm(j->plan, of) == 0 && g->pairs < 16)
         add(n,
-            "%s: pairs vary by %.1f %% against a threshold of %s: 8 pairs and 16 to confirm "
+            "%s: pairs vary by %s against a threshold of %s: 8 pairs and 16 to confirm "
             "are advised",
-            m->metric, 100.0 * m->sigma, g->threshold_text);
+            m->metric, share(n, m->sigma), g->threshold_text);
 }
 
 static const struct report_metric *row(const struct report_profile *p, const char *candidate,
@@ -148,8 +157,8 @@ static void note_counter(struct notes *n, const struct report_profile *p,
     if (!def || def->kind != METRIC_COUNTER)
         return;
     if (bytes && fabs(bytes->median_change) > 0.01)
-        add(n, "%s is judged as a total, and delivered bytes differ by %.1f %%: judge %s_per_byte",
-            m->metric, 100.0 * fabs(bytes->median_change), m->metric);
+        add(n, "%s is judged as a total, and delivered bytes differ by %s: judge %s_per_byte",
+            m->metric, share(n, bytes->median_change), m->metric);
     if (strcmp(m->metric, "instructions") == 0)
         add(n, "a change of instructions overstates the change of time");
 }
