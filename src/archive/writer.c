@@ -70,11 +70,6 @@ void archive_writer_free(struct archive_writer *w)
     free(w);
 }
 
-const char *archive_writer_folder(const struct archive_writer *w)
-{
-    return w->folder.path;
-}
-
 void archive_writer_anonymize(struct archive_writer *w)
 {
     redaction_add_host(&w->redaction);

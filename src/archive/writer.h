@@ -47,6 +47,4 @@ int archive_writer_finish(struct archive_writer *w, const char *report, size_t r
 /* Frees; an archive that was not finished stays as it is. Safe on NULL. */
 void archive_writer_free(struct archive_writer *w);
 
-const char *archive_writer_folder(const struct archive_writer *w);
-
 #endif

@@ -18,14 +18,6 @@ const struct profile *plan_find_profile(const struct plan *p, const char *name)
     return NULL;
 }
 
-const struct variant *plan_find_variant(const struct plan *p, const char *name)
-{
-    for (size_t i = 0; i < p->variant_count; i++)
-        if (strcmp(p->variants[i].name, name) == 0)
-            return &p->variants[i];
-    return NULL;
-}
-
 const struct runner *plan_runner(const struct plan *p, const struct profile *profile,
                                  const struct variant *variant)
 {

@@ -63,7 +63,6 @@ const struct runner *plan_runner(const struct plan *p, const struct profile *pro
                                  const struct variant *variant);
 const struct runner *plan_find_runner(const struct plan *p, const char *name);
 const struct profile *plan_find_profile(const struct plan *p, const char *name);
-const struct variant *plan_find_variant(const struct plan *p, const char *name);
 
 /* Pairs of a profile's main stage, of its confirming stage (0: none), and how many must be
  * complete. */
