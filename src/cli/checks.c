@@ -109,10 +109,13 @@ static void check_paranoid(struct checks *c, struct arena *arena)
             "a kernel with CONFIG_PERF_EVENTS");
         return;
     }
-    bool allowed = geteuid() == 0 || strtol(level, NULL, 10) <= 1;
+    long number = strtol(level, NULL, 10);
+    bool allowed = geteuid() == 0 || number <= 1;
+    /* Above 2 is Debian's and Ubuntu's addition. */
+    const char *effect =
+        number > 2 ? ": only root may count" : ": user code may be counted, the kernel's part not";
     add(c, "perf-events", allowed ? CHECK_OK : CHECK_NOTE,
-        arena_printf(arena, "perf_event_paranoid is %s%s", level,
-                     allowed ? "" : ": user code may be counted, the kernel's part not"),
+        arena_printf(arena, "perf_event_paranoid is %s%s", level, allowed ? "" : effect),
         "sudo sysctl kernel.perf_event_paranoid=1");
 }
 

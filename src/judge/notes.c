@@ -319,7 +319,7 @@ static bool several_roles(const struct judging *j)
 /* One line about the machine, as far as it bears on the figures. */
 static const char *host_note(const struct machine *m, struct arena *arena)
 {
-    bool asked = false, counts = false;
+    bool asked = false, counts = false, denied = false;
 
     if (!m)
         return NULL;
@@ -328,10 +328,13 @@ static const char *host_note(const struct machine *m, struct arena *arena)
             continue;
         asked = true;
         counts = counts || m->counters[i].status == VALUE_OK;
+        denied = denied || m->counters[i].status == VALUE_DENIED;
     }
     return arena_printf(arena, "%d CPU%s, %s%s", m->cpus, m->cpus == 1 ? "" : "s",
                         m->kernel ? m->kernel : "kernel unknown",
-                        asked && !counts ? ", no hardware counters" : "");
+                        !asked || counts ? ""
+                        : denied         ? ", hardware counters not allowed"
+                                         : ", no hardware counters");
 }
 
 void notes_series(struct report *r, const struct assessment *x, const struct judging *j)
