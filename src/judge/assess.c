@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/strings.h"
 #include "judge/exact.h"
 
 /* --- what was fixed beforehand --- */
@@ -171,7 +172,7 @@ static void look_at_runs(struct assessment *x, const struct judging *j, const st
     for (size_t i = 0; i < j->archive->sample_count; i++) {
         const struct sample *run = &j->archive->samples[i];
 
-        if (strcmp(run->profile, p->name) != 0)
+        if (!strings_same(run->profile, p->name))
             continue;
         if (run->program_changed && !x->changed)
             x->changed = run;

@@ -7,13 +7,14 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/strings.h"
 
 /* --- the list --- */
 
 struct sample_metric *figures_find(const struct figures *f, const char *name)
 {
     for (size_t i = 0; i < f->count; i++)
-        if (strcmp(f->items[i].name, name) == 0)
+        if (strings_same(f->items[i].name, name))
             return &f->items[i];
     return NULL;
 }

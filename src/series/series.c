@@ -176,9 +176,10 @@ static int fill_values(struct series *s, const struct order_step *step,
     *values = (struct template_values){
         .scratch = "",
         .run = s->runs_done + 1,
-        .seed = seed_of_pair(s->plan->seed, profile->name, step->pair, "program"),
         .address = "127.0.0.1",
     };
+    if (request_set_varies(s->requests))
+        values->seed = seed_of_pair(s->plan->seed, profile->name, step->pair, "program");
     if (request_set_needs_scratch(s->requests)) {
         if (fresh_scratch(s, err) != 0)
             return -1;
