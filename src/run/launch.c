@@ -79,6 +79,8 @@ static void exec_image(int image, int control, enum wire_mode mode)
     /* Both out of the way first: either may sit where the other has to go. */
     image = fcntl(image, F_DUPFD_CLOEXEC, 16);
     control = fcntl(control, F_DUPFD_CLOEXEC, 16);
+    if ((image < 0 || control < 0) && errno == EINVAL) /* beyond RLIMIT_NOFILE */
+        errno = EMFILE;
     if (image < 0 || control < 0 || dup2(control, ZYGOTE_CONTROL) < 0 ||
         dup3(image, ZYGOTE_IMAGE_FD, O_CLOEXEC) < 0)
         return;
