@@ -71,11 +71,12 @@ static int image_file(void)
 /* In the child: descriptors in place, then the zygote. Returns only on failure. */
 static void exec_image(int image, int control, enum wire_mode mode)
 {
-    char number[8];
-    char *const argv[] = {(char *)(uintptr_t) "abba-zygote", number, NULL};
+    char number[8], owner[16];
+    char *const argv[] = {(char *)(uintptr_t) "abba-zygote", number, owner, NULL};
     char *const envp[] = {NULL};
 
     snprintf(number, sizeof(number), "%d", (int)mode);
+    snprintf(owner, sizeof(owner), "of-%d", (int)getppid()); /* for people: whose it is */
     /* Both out of the way first: either may sit where the other has to go. */
     image = fcntl(image, F_DUPFD_CLOEXEC, 16);
     control = fcntl(control, F_DUPFD_CLOEXEC, 16);
