@@ -359,6 +359,7 @@ END
     found=no
     # One of these sizes has room for the samples and none for the report.
     for size in 32 36 40 44 48 52 56 60 64; do
+        # shellcheck disable=SC2016
         unshare -m sh -c '
             mount -t tmpfs -o size="$2"k none small || exit 77
             "$0" compare --no-lock -q -n 4 --archive small/a true true >out.txt 2>err.txt
