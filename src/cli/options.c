@@ -58,14 +58,17 @@ static int store_integer(const struct option_def *o, const char *text, int64_t *
 
 static int store_time(const struct option_def *o, const char *text, int64_t *out, struct err *err)
 {
+    char low[UNITS_TEXT], high[UNITS_TEXT];
     if (units_parse_time(text, out, err) != 0) {
         err->code = ERR_USAGE;
         return err_wrap(err, "option '--%s'", o->name);
     }
-    if (*out < o->min)
-        return err_set(err, ERR_USAGE, "option '--%s': found '%s', allowed is a time above 0",
-                       o->name, text);
-    return 0;
+    if (*out >= o->min && *out <= o->max)
+        return 0;
+    units_canonical_time(o->min, low);
+    units_canonical_time(o->max, high);
+    return err_set(err, ERR_USAGE, "option '--%s': found '%s', allowed is a time from %s to %s",
+                   o->name, text, low, high);
 }
 
 static int store_choice(const struct option_def *o, const char *text, int *out, struct err *err)

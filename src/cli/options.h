@@ -25,7 +25,7 @@ enum option_kind {
     OPTION_TEXT,    /* const char * */
     OPTION_LIST,    /* struct strings; may be given several times */
     OPTION_INTEGER, /* int64_t within [min, max] */
-    OPTION_TIME,    /* int64_t ns: a quantity with its unit */
+    OPTION_TIME,    /* int64_t ns within [min, max]: a quantity with its unit */
     OPTION_CHOICE,  /* int: place in `choices` */
 };
 

@@ -2,6 +2,7 @@
 
 #include "base/digest.h"
 #include "base/files.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "model/decode.h"
 #include "plan/command.h"
@@ -401,10 +402,34 @@ static int build(struct plan *p, const struct plan_request *q, struct arena *are
     return check_templates(p, arena, err);
 }
 
+/* What is measured must be read again: a plan that its reader refuses is refused before any run. */
+static int check_readable(struct plan *p, struct err *err)
+{
+    struct buf text = BUF_INIT;
+    struct arena arena = ARENA_INIT;
+    struct json *tree = NULL;
+    struct plan again;
+    const int pairs = p->profiles[0].pairs;
+    int status = -1;
+
+    if (pairs < 1)
+        p->profiles[0].pairs = 1; /* not known yet */
+    if (plan_encode(p, &text, err) == 0 &&
+        (tree = json_parse(text.data, text.len, "the plan", err)) != NULL)
+        status = plan_decode(&again, tree, "the plan", &arena, err);
+    p->profiles[0].pairs = pairs;
+    if (status < 0)
+        err->code = ERR_CONFIG;
+    json_free(tree);
+    arena_release(&arena);
+    buf_release(&text);
+    return status;
+}
+
 int plan_build(struct plan *p, const struct plan_request *q, struct arena *arena, struct err *err)
 {
     *p = (struct plan){0};
-    if (build(p, q, arena, err) < 0)
+    if (build(p, q, arena, err) < 0 || check_readable(p, err) < 0)
         return -1;
     if (!pairs_are_open(p, q))
         return plan_seal(p, err);
