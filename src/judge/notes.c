@@ -238,21 +238,12 @@ void notes_profile(struct report_profile *out, const struct assessment *x, const
 
 /* --- the series --- */
 
-bool notes_yielded(const struct judging *j, const char *metric)
-{
-    for (size_t i = 0; i < j->plan->profile_count; i++) {
-        if (plan_yields(j->plan, &j->plan->profiles[i], metric))
-            return true;
-    }
-    return false;
-}
-
 static void note_idle_limits(struct notes *n, const struct judging *j)
 {
     const struct thresholds *t = j->limits;
 
     for (size_t i = 0; i < t->limit_count; i++) {
-        if (t->limits[i].worse_text && !notes_yielded(j, t->limits[i].metric))
+        if (t->limits[i].worse_text && !plan_yields_anywhere(j->plan, t->limits[i].metric))
             add(n, "no profile of the series yields '%s': its threshold judges nothing",
                 t->limits[i].metric);
     }

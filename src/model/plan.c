@@ -123,6 +123,14 @@ bool plan_yields(const struct plan *p, const struct profile *profile, const char
     return true;
 }
 
+bool plan_yields_anywhere(const struct plan *p, const char *metric)
+{
+    for (size_t i = 0; i < p->profile_count; i++)
+        if (plan_yields(p, &p->profiles[i], metric))
+            return true;
+    return false;
+}
+
 bool plan_identical(const struct plan *p)
 {
     for (size_t i = 1; i < p->variant_count; i++)

@@ -81,6 +81,9 @@ bool plan_metric(const struct plan *p, const char *name, const char **unit,
  */
 bool plan_yields(const struct plan *p, const struct profile *profile, const char *metric);
 
+/* Whether any profile can. */
+bool plan_yields_anywhere(const struct plan *p, const char *metric);
+
 /* Whether every candidate is the baseline, byte for byte, and that was not asked for (--aa). */
 bool plan_identical(const struct plan *p);
 

@@ -1,5 +1,6 @@
 #include "model/profile.h"
 
+#include "base/clock.h"
 #include "base/json_writer.h"
 #include "model/decode.h"
 #include "model/metric.h"
@@ -7,8 +8,8 @@
 
 #include <string.h>
 
-#define HOUR_NS (3600 * 1000000000LL)
-#define TIMEOUT_NS (60 * 1000000000LL)
+#define HOUR_NS (3600 * NSEC_PER_SEC)
+#define TIMEOUT_NS (60 * NSEC_PER_SEC)
 #define PAIRS_MAX 10000
 
 /* ---- decoding ---------------------------------------------------------------------------------

@@ -39,12 +39,14 @@ struct load_param {
 
 enum ready_kind { READY_AT_ONCE, READY_STDOUT, READY_STDERR, READY_TCP, READY_UDP };
 
+#define READY_TIMEOUT_NS 10000000000LL /* where the runner says nothing */
+
 /* How a role shows that the next may start. */
 struct ready_spec {
     enum ready_kind kind;
     const char *pattern; /* stdout, stderr */
     const char *port;    /* tcp, udp: a template such as "{port}" */
-    int64_t timeout_ns;  /* default 10 s */
+    int64_t timeout_ns;
 };
 
 struct runner_role {

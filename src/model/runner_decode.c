@@ -1,3 +1,4 @@
+#include "base/clock.h"
 #include "base/pattern.h"
 #include "model/decode.h"
 #include "model/runner_file.h"
@@ -6,8 +7,7 @@
 #include <string.h>
 
 #define ROLES_MAX 16
-#define READY_TIMEOUT_NS (10 * 1000000000LL)
-#define READY_TIMEOUT_MAX_NS (3600 * 1000000000LL)
+#define READY_TIMEOUT_MAX_NS (3600 * NSEC_PER_SEC)
 
 /* ---- load parameters --------------------------------------------------------------------------
  */

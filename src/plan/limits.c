@@ -61,14 +61,6 @@ static int check_known(const struct plan *p, const char *metric, enum err_code c
     return err_hint(err, "`abba list metrics` shows the standard ones");
 }
 
-static bool any_yields(const struct plan *p, const char *metric)
-{
-    for (size_t i = 0; i < p->profile_count; i++)
-        if (plan_yields(p, &p->profiles[i], metric))
-            return true;
-    return false;
-}
-
 /* ---- from the command line --------------------------------------------------------------------
  */
 
@@ -107,7 +99,7 @@ static int check_asked(const struct plan *p, const char *metric, const char *opt
         err_set(err, ERR_USAGE, "%s: '%s' is shown, never judged", option, metric);
         return err_hint(err, "judge 'cpu_time'");
     }
-    if (any_yields(p, metric))
+    if (plan_yields_anywhere(p, metric))
         return 0;
     return err_set(err, ERR_USAGE, "%s: no profile of this series yields '%s'", option, metric);
 }
@@ -166,7 +158,7 @@ static int check_limits(struct plan *p, const struct limit *limits, size_t count
 
         if (check_known(p, metric, ERR_CONFIG, arena, err) < 0)
             return -1;
-        if (limits[i].asked || any_yields(p, metric) || strings_has(noted, metric))
+        if (limits[i].asked || plan_yields_anywhere(p, metric) || strings_has(noted, metric))
             continue;
         strings_add(noted, arena, metric);
         strings_add(&p->notes, arena,

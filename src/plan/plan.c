@@ -1,5 +1,6 @@
 #include "plan/plan.h"
 
+#include "base/clock.h"
 #include "base/digest.h"
 #include "base/files.h"
 #include "base/json.h"
@@ -18,21 +19,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define HOUR_NS (3600 * 1000000000LL)
+#define COMPARE_TIMEOUT_NS (3600 * NSEC_PER_SEC)
 
 /* ---- profiles ---------------------------------------------------------------------------------
  */
-
-/* The runner of `name`, loaded if the plan does not have it yet. p->runners has room. */
-static int need_runner(struct plan *p, const char *name, struct arena *arena, struct err *err)
-{
-    if (plan_find_runner(p, name))
-        return 0;
-    if (load_runner(name, &p->runners[p->runner_count], NULL, arena, err) < 0)
-        return -1;
-    p->runner_count++;
-    return 0;
-}
 
 /* "flow/pingpong,streams=1" asks for one combination of the profile's matrix. */
 static int load_asked(const char *asked, struct profile *out, const char **file,
@@ -64,7 +54,7 @@ static int add_profile(struct plan *p, const char *asked, struct strings *names,
 
     if (load_asked(asked, &one, &file, &combination, arena, err) < 0)
         return -1;
-    if (need_runner(p, one.runner, arena, err) < 0)
+    if (load_plan_runner(p, one.runner, arena, err) < 0)
         return err_wrap(err, "profile '%s'", one.name);
     strings_add(names, arena, combination ? combination : one.name);
     profile_expand(&one, &all, &count, arena);
@@ -105,7 +95,6 @@ static int load_profiles(struct plan *p, const struct plan_request *q, struct ar
         err_set(err, ERR_USAGE, "no profile is given");
         return err_hint(err, "`abba list profiles` shows what there is");
     }
-    p->runners = arena_array(arena, q->profiles.count, sizeof(*p->runners));
     for (size_t i = 0; i < q->profiles.count; i++)
         if (add_profile(p, q->profiles.items[i], &names, arena, err) < 0)
             return -1;
@@ -124,7 +113,7 @@ static void make_compare(struct plan *p, struct arena *arena)
         .name = "compare",
         .runner = r->name,
         .confirm = -1,
-        .timeout_ns = HOUR_NS,
+        .timeout_ns = COMPARE_TIMEOUT_NS,
     };
     profile_noise_defaults(one);
     p->series = "compare";
@@ -146,7 +135,7 @@ void plan_command_runner(struct runner *r, struct arena *arena)
         .is_command = true,
     };
     r->roles[0].name = "command";
-    r->roles[0].ready.timeout_ns = 10 * 1000000000LL;
+    r->roles[0].ready.timeout_ns = READY_TIMEOUT_NS;
     strings_add(&r->roles[0].command, arena, "{program}");
 }
 

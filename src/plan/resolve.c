@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MAX_VARIANTS 26 /* the baseline included */
+
 /* ---- environment ------------------------------------------------------------------------------
  */
 
@@ -312,30 +314,14 @@ static int check_count(const struct plan_request *q, struct err *err)
         return err_set(err, ERR_USAGE, "no baseline is given");
     if (!q->aa && q->variants.count < 2)
         return err_set(err, ERR_USAGE, "no candidate is given: a comparison needs two variants");
-    if (q->variants.count > 26)
-        return err_set(err, ERR_USAGE, "%zu variants: at most 26 can be compared",
-                       q->variants.count);
+    if (q->variants.count > MAX_VARIANTS)
+        return err_set(err, ERR_USAGE, "%zu variants: at most %d can be compared",
+                       q->variants.count, MAX_VARIANTS);
     return 0;
 }
 
-/* Adds the runner that a variant names itself, and checks that it can stand in for the profiles'.
- */
-static int add_runner(struct plan *p, const char *name, struct arena *arena, struct err *err)
-{
-    struct runner *all;
-
-    if (plan_find_runner(p, name))
-        return 0;
-    all = arena_array(arena, p->runner_count + 1, sizeof(*all));
-    memcpy(all, p->runners, p->runner_count * sizeof(*all));
-    if (load_runner(name, &all[p->runner_count], NULL, arena, err) < 0)
-        return -1;
-    p->runners = all;
-    p->runner_count++;
-    return 0;
-}
-
-static int same_metrics(const struct runner *a, const struct runner *b, struct err *err)
+/* Whether whatever `a` gives `b` gives too, in the same unit and direction. */
+static int gives_same_metrics(const struct runner *a, const struct runner *b, struct err *err)
 {
     for (size_t i = 0; i < a->metric_count; i++) {
         const struct runner_metric *m = runner_find_metric(b, a->metrics[i].name);
@@ -351,6 +337,7 @@ static int same_metrics(const struct runner *a, const struct runner *b, struct e
     return 0;
 }
 
+/* Whether the runner that a variant names itself can stand in for those of the profiles. */
 static int check_other_runner(const struct plan *p, const struct variant *v, struct err *err)
 {
     const struct runner *other = plan_find_runner(p, v->runner);
@@ -363,7 +350,7 @@ static int check_other_runner(const struct plan *p, const struct variant *v, str
         if (profile_fits(&p->profiles[i], other, err) < 0)
             return err_wrap(err, "variant '%s': runner '%s' cannot run profile '%s'", v->name,
                             other->name, p->profiles[i].name);
-        if (same_metrics(own, other, err) < 0 || same_metrics(other, own, err) < 0)
+        if (gives_same_metrics(own, other, err) < 0 || gives_same_metrics(other, own, err) < 0)
             return err_wrap(err, "variant '%s' cannot be compared under profile '%s'", v->name,
                             p->profiles[i].name);
     }
@@ -380,7 +367,7 @@ int resolve_variants(struct plan *p, const struct plan_request *q, struct arena 
         struct variant *v = &p->variants[i];
 
         if (resolve_one(p, q->variants.items[i], i, v, arena, err) < 0 ||
-            (v->runner && add_runner(p, v->runner, arena, err) < 0) ||
+            (v->runner && load_plan_runner(p, v->runner, arena, err) < 0) ||
             add_settings(v, i ? &q->candidate_args : &q->baseline_args,
                          i ? &q->candidate_env : &q->baseline_env, arena, err) < 0 ||
             resolve_program(p, v, arena, err) < 0)
