@@ -13,7 +13,7 @@
 #include <stddef.h>
 
 #include "judge/exact.h"
-#include "judge/walsh.h"
+#include "judge/hodges_lehmann.h"
 #include "model/metric.h"
 
 struct paired_input {

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "judge/label_swap.h"
 #include "judge/paired.h"
 #include "judge/power.h"
 #include "judge/rules.h"
-#include "judge/swap.h"
 
 static double figure(struct paired_figure f)
 {

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "model/line.h"
+#include "model/sample_line.h"
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 

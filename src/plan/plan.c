@@ -7,11 +7,11 @@
 #include "base/mem.h"
 #include "model/decode.h"
 #include "plan/command.h"
-#include "plan/expand.h"
 #include "plan/home.h"
-#include "plan/limits.h"
 #include "plan/load.h"
-#include "plan/resolve.h"
+#include "plan/profiles.h"
+#include "plan/thresholds.h"
+#include "plan/variants.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -384,8 +384,8 @@ static int build(struct plan *p, const struct plan_request *q, struct arena *are
     else if (load_profiles(p, q, arena, err) < 0)
         return -1;
     if (apply_options(p, q, arena, err) < 0 || check_cpus(p, q, arena, err) < 0 ||
-        resolve_env(&q->env, &p->env, &p->env_count, arena, err) < 0 ||
-        resolve_variants(p, q, arena, err) < 0 || limits_resolve(p, q, arena, err) < 0 ||
+        env_resolve(&q->env, &p->env, &p->env_count, arena, err) < 0 ||
+        variants_resolve(p, q, arena, err) < 0 || thresholds_resolve(p, q, arena, err) < 0 ||
         check_pairs(p, err) < 0)
         return -1;
     return check_templates(p, arena, err);
@@ -452,7 +452,7 @@ int plan_find_programs(struct plan *p, struct arena *arena, struct err *err)
     if (find_input(p, arena, err) < 0)
         return -1;
     for (size_t i = 0; i < p->variant_count; i++)
-        if (resolve_program(p, &p->variants[i], arena, err) < 0)
+        if (variant_resolve_program(p, &p->variants[i], arena, err) < 0)
             return -1;
     return 0;
 }

@@ -1,9 +1,9 @@
-/* model/profile and plan/expand: profile files, matrices, defaults. */
+/* model/profile and plan/profiles: profile files, matrices, defaults. */
 #include "refused.h"
 
 #include "base/json_writer.h"
 #include "model/profile.h"
-#include "plan/expand.h"
+#include "plan/profiles.h"
 
 #define HEAD "'profile':'r/p','runner':'r'"
 

@@ -1,4 +1,4 @@
-#include "plan/limits.h"
+#include "plan/thresholds.h"
 
 #include "base/mem.h"
 #include "base/text.h"
@@ -196,8 +196,8 @@ static int load_file(struct plan *p, const char *name, struct arena *arena, stru
     return check_file(p, file, arena, err);
 }
 
-int limits_resolve(struct plan *p, const struct plan_request *q, struct arena *arena,
-                   struct err *err)
+int thresholds_resolve(struct plan *p, const struct plan_request *q, struct arena *arena,
+                       struct err *err)
 {
     struct thresholds *t = &p->thresholds;
     bool compare = strcmp(p->command, "compare") == 0;

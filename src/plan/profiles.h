@@ -1,9 +1,9 @@
 /*
- * expand: from a profile as its file says it to profiles that can run: one a combination of its
+ * profiles: from a profile as its file says it to those that can run: one a combination of its
  * matrix, with the runner's defaults filled in and everything checked against the runner.
  */
-#ifndef ABBA_PLAN_EXPAND_H
-#define ABBA_PLAN_EXPAND_H
+#ifndef ABBA_PLAN_PROFILES_H
+#define ABBA_PLAN_PROFILES_H
 
 #include "model/profile.h"
 #include "model/runner.h"

@@ -1,4 +1,4 @@
-#include "model/line.h"
+#include "model/sample_line.h"
 
 #include <stdarg.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "judge/swap.h"
+#include "judge/label_swap.h"
 
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-#include "plan/resolve.h"
+#include "plan/variants.h"
 
 #include "base/buf.h"
 #include "base/digest.h"
@@ -7,9 +7,9 @@
 #include "base/text.h"
 #include "base/words.h"
 #include "model/decode.h"
-#include "plan/expand.h"
 #include "plan/home.h"
 #include "plan/load.h"
+#include "plan/profiles.h"
 #include "plan/program.h"
 
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static void set_env(struct env_setting *env, size_t *count, struct env_setting s
     env[(*count)++] = s;
 }
 
-int resolve_env(const struct strings *settings, struct env_setting **env, size_t *count,
+int env_resolve(const struct strings *settings, struct env_setting **env, size_t *count,
                 struct arena *arena, struct err *err)
 {
     struct env_setting *all = arena_array(arena, *count + settings->count + 1, sizeof(*all));
@@ -73,7 +73,7 @@ static bool one_runner(const struct plan *p)
     return true;
 }
 
-int resolve_program(struct plan *p, struct variant *v, struct arena *arena, struct err *err)
+int variant_resolve_program(struct plan *p, struct variant *v, struct arena *arena, struct err *err)
 {
     const struct runner *r = variant_runner(p, v);
     const char *program = home_show(v->program ? v->program : r->program, arena);
@@ -276,7 +276,7 @@ static int add_settings(struct variant *v, const struct strings *args, const str
     for (size_t i = 0; i < args->count; i++)
         strings_add(&all, arena, args->items[i]);
     v->args = all;
-    if (resolve_env(env, &v->env, &v->env_count, arena, err) < 0)
+    if (env_resolve(env, &v->env, &v->env_count, arena, err) < 0)
         return err_wrap(err, "variant '%s'", v->name);
     v->display = variant_display(v, arena);
     return 0;
@@ -357,7 +357,7 @@ static int check_other_runner(const struct plan *p, const struct variant *v, str
     return 0;
 }
 
-int resolve_variants(struct plan *p, const struct plan_request *q, struct arena *arena,
+int variants_resolve(struct plan *p, const struct plan_request *q, struct arena *arena,
                      struct err *err)
 {
     if (check_count(q, err) < 0)
@@ -370,7 +370,7 @@ int resolve_variants(struct plan *p, const struct plan_request *q, struct arena 
             (v->runner && load_plan_runner(p, v->runner, arena, err) < 0) ||
             add_settings(v, i ? &q->candidate_args : &q->baseline_args,
                          i ? &q->candidate_env : &q->baseline_env, arena, err) < 0 ||
-            resolve_program(p, v, arena, err) < 0)
+            variant_resolve_program(p, v, arena, err) < 0)
             return hint_variant(p, v, arena, err);
         hide_home(v, arena);
         p->variant_count++;

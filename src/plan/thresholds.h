@@ -1,8 +1,8 @@
 /*
- * limits: the thresholds of a plan: a file's, with what the command line asks on top of it.
+ * thresholds: those of a plan: a file's, with what the command line asks on top of it.
  */
-#ifndef ABBA_PLAN_LIMITS_H
-#define ABBA_PLAN_LIMITS_H
+#ifndef ABBA_PLAN_THRESHOLDS_H
+#define ABBA_PLAN_THRESHOLDS_H
 
 #include "plan/plan.h"
 
@@ -11,7 +11,7 @@
  * the command line goes above the file, overrides included. A metric that nobody knows is an
  * error; one that no profile yields an error where it was asked, else a note in p->notes.
  */
-int limits_resolve(struct plan *p, const struct plan_request *request, struct arena *arena,
-                   struct err *err);
+int thresholds_resolve(struct plan *p, const struct plan_request *request, struct arena *arena,
+                       struct err *err);
 
 #endif

@@ -1,13 +1,14 @@
 /*
- * walsh: order statistics of all pairwise averages, without listing them.
+ * hodges_lehmann: the estimate and its interval, as order statistics of all pairwise (Walsh)
+ * averages, without listing them.
  *
  * The averages of n sorted values form a matrix whose rows and columns ascend. The k-th smallest
  * is found by bisection over the doubles themselves: each step counts the cells up to a value along
  * the matrix's staircase in O(n). Time O(n log n) for practical data (at most 64 steps), no memory,
  * ties and infinities included. Counting along the staircase: Monahan, ACM TOMS 10 (1984), 265.
  */
-#ifndef ABBA_JUDGE_WALSH_H
-#define ABBA_JUDGE_WALSH_H
+#ifndef ABBA_JUDGE_HODGES_LEHMANN_H
+#define ABBA_JUDGE_HODGES_LEHMANN_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,12 +1,12 @@
 /*
- * swap: how often the rules would have judged "regressed" had the labels meant nothing.
+ * label_swap: how often the rules would have judged "regressed" had the labels meant nothing.
  *
  * Baseline and candidate are exchanged in every subset of the pairs (all 2^n for n <= 20, else
  * 100,000 subsets drawn by a seeded generator), and each relabelling is judged. Meant for an A/A
  * series, where this is the rate of false alarms that its own noise produces.
  */
-#ifndef ABBA_JUDGE_SWAP_H
-#define ABBA_JUDGE_SWAP_H
+#ifndef ABBA_JUDGE_LABEL_SWAP_H
+#define ABBA_JUDGE_LABEL_SWAP_H
 
 #include <stdint.h>
 

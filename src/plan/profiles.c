@@ -1,4 +1,4 @@
-#include "plan/expand.h"
+#include "plan/profiles.h"
 
 #include "base/buf.h"
 #include "base/mem.h"

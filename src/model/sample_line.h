@@ -1,11 +1,11 @@
 /*
- * line: strict decoding of a line of JSON by a cursor, without a tree.
+ * sample_line: strict decoding of a line of samples.jsonl by a cursor, without a tree.
  *
  * json_scan has accepted the text before. A reader consumes the value at the cursor and returns 0,
  * or says what is wrong, naming file, line and JSON path, and returns -1 (ERR_ARCHIVE).
  */
-#ifndef ABBA_MODEL_LINE_H
-#define ABBA_MODEL_LINE_H
+#ifndef ABBA_MODEL_SAMPLE_LINE_H
+#define ABBA_MODEL_SAMPLE_LINE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "judge/walsh.h"
+#include "judge/hodges_lehmann.h"
 
 #include <math.h>
 #include <stdint.h>
