@@ -14,7 +14,7 @@
 
 #define RAW "raw"
 
-/* --- the folder --- */
+/* ---- the folder ---- */
 
 static int open_folder_at(int at, const char *name, int flags)
 {
@@ -86,7 +86,7 @@ void folder_release(struct folder *f)
     *f = (struct folder)FOLDER_NONE;
 }
 
-/* --- names --- */
+/* ---- names ---- */
 
 /* The descriptor a name is relative to; cuts "raw/" off. -1 with errno ENOENT without a raw/. */
 static int place(const struct folder *f, const char **name)
@@ -120,7 +120,7 @@ void folder_remove(const struct folder *f, const char *name)
         unlinkat(fd, short_name, 0);
 }
 
-/* --- reading --- */
+/* ---- reading ---- */
 
 int folder_file(const struct folder *f, const char *name, uint64_t *size, struct err *err)
 {
@@ -177,7 +177,7 @@ int folder_read(const struct folder *f, const char *name, size_t max, struct buf
     return 0;
 }
 
-/* --- writing --- */
+/* ---- writing ---- */
 
 static int create(const struct folder *f, const char *name, int flags, struct err *err)
 {

@@ -34,7 +34,7 @@ struct archive_writer {
     bool closed; /* finished, or in a state that must not be added to */
 };
 
-/* --- opening --- */
+/* ---- opening ---- */
 
 int archive_writer_new(struct archive_writer **out, const char *folder, struct err *err)
 {
@@ -96,7 +96,7 @@ static int still_open(const struct archive_writer *w, struct err *err)
                    w->folder.path);
 }
 
-/* --- series.json --- */
+/* ---- series.json ---- */
 
 /* The document in one line; `plan` is its canonical JSON. */
 static void encode_series(const struct plan *plan, const struct buf *plan_text,
@@ -152,7 +152,7 @@ out:
     return rc;
 }
 
-/* --- raw files --- */
+/* ---- raw files ---- */
 
 /* Writes one raw file of the sample's role and enters it there; an empty one is left out. */
 static int put_raw(struct archive_writer *w, const struct sample *s, struct sample_role *role,
@@ -250,7 +250,7 @@ static void remove_raws(struct archive_writer *w, struct sample *s)
     }
 }
 
-/* --- samples.jsonl --- */
+/* ---- samples.jsonl ---- */
 
 static void redact_text(const struct archive_writer *w, const char **text, struct arena *arena)
 {
@@ -323,7 +323,7 @@ int archive_writer_sync(struct archive_writer *w, bool now, struct err *err)
     return 0;
 }
 
-/* --- the end --- */
+/* ---- the end ---- */
 
 static int put_checksums(struct archive_writer *w, char digest[DIGEST_HEX], struct err *err)
 {

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "base/strings.h"
 
-/* --- runs --- */
+/* ---- runs ---- */
 
 static size_t variant_index(const struct plan *p, const char *name)
 {
@@ -52,7 +52,7 @@ static void place_runs(struct stage *s, const struct archive *a, struct arena *a
         s->present += s->run[i] ? 1 : 0;
 }
 
-/* --- names of metrics --- */
+/* ---- names of metrics ---- */
 
 static void add_name(struct stage *s, const char *name, size_t guess, struct arena *arena)
 {
@@ -112,7 +112,7 @@ void stage_collect(struct stage *s, const struct archive *a, size_t profile,
     name_metrics(s, arena);
 }
 
-/* --- pairs --- */
+/* ---- pairs ---- */
 
 const struct sample *stage_run(const struct stage *s, size_t block, size_t variant)
 {
@@ -158,7 +158,7 @@ bool stage_block_noisy(const struct stage *s, size_t block)
     return false;
 }
 
-/* --- columns --- */
+/* ---- columns ---- */
 
 void columns_init(struct columns *c, const struct stage *s, struct arena *arena)
 {

@@ -17,7 +17,7 @@ struct matrix {
     double sorted[FEW]; /* all cells, ascending, where there are so few */
 };
 
-/* --- the order of doubles as integers --- */
+/* ---- the order of doubles as integers ---- */
 
 #define SIGN_BIT 0x8000000000000000ULL
 
@@ -39,7 +39,7 @@ static double double_of(uint64_t key)
     return d;
 }
 
-/* --- selection --- */
+/* ---- selection ---- */
 
 static uint64_t matrix_size(const struct matrix *m)
 {
@@ -161,7 +161,7 @@ static double select_median(const struct matrix *m, double (*value)(double cell)
     return size % 2 ? value(n.at) : midpoint(value(n.at), value(n.after));
 }
 
-/* --- the three kinds of average --- */
+/* ---- the three kinds of average ---- */
 
 static double factor_of(double change)
 {

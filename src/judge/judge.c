@@ -10,7 +10,7 @@
 #include "judge/notes.h"
 #include "judge/power.h"
 
-/* --- over all profiles --- */
+/* ---- over all profiles ---- */
 
 static int count_gates(const struct judging *j, const struct assessment *x)
 {
@@ -96,7 +96,7 @@ static void fill_alarms(struct report *r, const struct judging *j, const struct 
     free(alarms);
 }
 
-/* --- least favourable changes --- */
+/* ---- least favourable changes ---- */
 
 static double worse_of(const struct report_metric *m, double change)
 {
@@ -137,7 +137,7 @@ static void fill_worst(struct report *r, struct arena *arena)
     }
 }
 
-/* --- the whole --- */
+/* ---- the whole ---- */
 
 static void fill_head(struct report *r, const struct judging *j)
 {

@@ -27,7 +27,7 @@ static void add(struct notes *n, const char *fmt, ...)
     strings_add(n->list, n->arena, arena_strdup(n->arena, text));
 }
 
-/* --- what did not end well --- */
+/* ---- what did not end well ---- */
 
 static const struct report_failure *failures_of(const struct report_profile *p, const char *variant)
 {
@@ -70,7 +70,7 @@ static void note_completeness(struct notes *n, const struct report_profile *p,
                                  : sample_status_name(x->bad_warmup->status));
 }
 
-/* --- how far the figures carry --- */
+/* ---- how far the figures carry ---- */
 
 static void note_count(struct notes *n, const struct report_profile *p, bool judged)
 {
@@ -178,7 +178,7 @@ static void note_gates(struct notes *n, const struct report_profile *p, const st
     }
 }
 
-/* --- what was not measured --- */
+/* ---- what was not measured ---- */
 
 /* The one reason why a metric of the first candidate has no figure at all, or NULL. */
 static const char *reason_of(const struct report_profile *p, const struct judging *j, size_t i)
@@ -236,7 +236,7 @@ void notes_profile(struct report_profile *out, const struct assessment *x, const
     note_unmeasured(&n, out, j);
 }
 
-/* --- the series --- */
+/* ---- the series ---- */
 
 static void note_idle_limits(struct notes *n, const struct judging *j)
 {

@@ -15,7 +15,7 @@ static double figure(struct paired_figure f)
     return f.known ? f.value : NAN;
 }
 
-/* --- one column --- */
+/* ---- one column ---- */
 
 /* Quantile by linear interpolation between order statistics (definition 7 of Hyndman and Fan). */
 static double quantile(const double *sorted, size_t n, double p)
@@ -51,7 +51,7 @@ static void no_figures(struct report_metric *m)
     m->balanced_median = m->false_alarm = m->pairing_gain = NAN;
 }
 
-/* --- figures of the pairs --- */
+/* ---- figures of the pairs ---- */
 
 static void fill_change(struct report_metric *m, const struct paired *p)
 {
@@ -96,7 +96,7 @@ static void fill_shown(struct report_metric *m, const struct paired *p, double *
         m->sees = NAN;
 }
 
-/* --- verdict --- */
+/* ---- verdict ---- */
 
 /* A control that stayed within its limit says nothing about the change: the limit then judges. */
 static bool judge_control(struct report_metric *m, const struct paired *p, const struct gate *gate,
@@ -132,7 +132,7 @@ static void judge(struct report_metric *m, const struct paired *p, const struct 
     }
 }
 
-/* --- notes --- */
+/* ---- notes ---- */
 
 static void add_note(struct report_metric *m, const char *text, struct arena *arena)
 {

@@ -5,7 +5,7 @@
 
 #include <limits.h>
 
-/* --- writing --- */
+/* ---- writing ---- */
 
 static void write_settings(const struct machine *m, struct json_writer *w)
 {
@@ -61,7 +61,7 @@ void machine_encode(const struct machine *m, struct json_writer *w)
     jw_object_end(w);
 }
 
-/* --- reading --- */
+/* ---- reading ---- */
 
 static int read_text(const struct fields *f, const char *key, struct arena *arena, const char **out,
                      struct err *err)

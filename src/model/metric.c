@@ -101,8 +101,7 @@ const char *metric_of_event(const char *event)
     return event;
 }
 
-/* ---- units ------------------------------------------------------------------------------------
- */
+/* ---- units ---- */
 
 enum family { TIME, SIZE, RATE, FREQUENCY, COUNT, CPU_PER_BIT };
 
@@ -182,8 +181,7 @@ bool metric_convert(double number, const char *from, const char *to, double *out
     return true;
 }
 
-/* ---- directions and values --------------------------------------------------------------------
- */
+/* ---- directions and values ---- */
 
 const char *metric_better_name(enum metric_better better)
 {

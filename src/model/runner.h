@@ -104,8 +104,7 @@ struct runner_check {
 struct runner {
     const char *name;
     const char *description;
-    const char
-        *program; /* what {program} is where a variant names none; default: the runner's name */
+    const char *program; /* {program} where a variant names none; default: the runner's name */
     struct runner_role *roles; /* by name */
     size_t role_count;
     struct load_param *load;
@@ -119,8 +118,7 @@ struct runner {
     size_t invalid_count;
     struct runner_check *checks;
     size_t check_count;
-    bool
-        is_command; /* the special runner `command`: one role whose command is the variant itself */
+    bool is_command; /* the runner `command`: one role, whose command is the variant itself */
 };
 
 /*

@@ -29,7 +29,7 @@ const struct sample_metric *sample_find_metric(const struct sample *s, const cha
     return NULL;
 }
 
-/* --- writing --- */
+/* ---- writing ---- */
 
 static void put_text(struct json_writer *w, const char *key, const char *text)
 {

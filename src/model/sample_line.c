@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-/* --- complaints --- */
+/* ---- complaints ---- */
 
 __attribute__((format(printf, 2, 3))) int line_fault(struct line *d, const char *fmt, ...)
 {
@@ -44,7 +44,7 @@ void line_leave(struct line *d)
     d->depth--;
 }
 
-/* --- single values --- */
+/* ---- single values ---- */
 
 const char *line_keep(struct line *d, const struct json_text *t, const char *shared)
 {
@@ -183,7 +183,7 @@ int line_time(struct line *d, const char **out)
     return is_utc_time(*out) ? 0 : line_fault(d, "not a time such as 2024-05-06T07:08:09.123Z");
 }
 
-/* --- objects with fixed keys --- */
+/* ---- objects with fixed keys ---- */
 
 /* Keys nearly always come in the order of the table, so the next one is tried first. */
 static size_t find_key(const struct line_shape *shape, const struct json_text *key, size_t guess)

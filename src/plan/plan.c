@@ -21,8 +21,7 @@
 
 #define COMPARE_TIMEOUT_NS (3600 * NSEC_PER_SEC)
 
-/* ---- profiles ---------------------------------------------------------------------------------
- */
+/* ---- profiles ---- */
 
 /* "flow/pingpong,streams=1" asks for one combination of the profile's matrix. */
 static int load_asked(const char *asked, struct profile *out, const char **file,
@@ -139,8 +138,7 @@ void plan_command_runner(struct runner *r, struct arena *arena)
     strings_add(&r->roles[0].command, arena, "{program}");
 }
 
-/* ---- options over profiles --------------------------------------------------------------------
- */
+/* ---- options over profiles ---- */
 
 /* -n keeps the number of pairs that may fail. */
 static void set_pairs(struct profile *one, int pairs)
@@ -194,8 +192,7 @@ static int check_pairs(const struct plan *p, struct err *err)
     return 0;
 }
 
-/* ---- what this machine can run ----------------------------------------------------------------
- */
+/* ---- what this machine can run ---- */
 
 static int check_cpus(struct plan *p, const struct plan_request *q, struct arena *arena,
                       struct err *err)
@@ -232,8 +229,7 @@ static int check_cpus(struct plan *p, const struct plan_request *q, struct arena
                     q->cpus ? "`taskset -cp $$` shows those that may" : "--cpus LIST takes others");
 }
 
-/* ---- templates --------------------------------------------------------------------------------
- */
+/* ---- templates ---- */
 
 static int check_file_template(const struct plan *p, const struct profile *profile,
                                const struct variant *v, const struct extraction *from,
@@ -304,8 +300,7 @@ static int check_templates(const struct plan *p, struct arena *arena, struct err
     return 0;
 }
 
-/* ---- the rest ---------------------------------------------------------------------------------
- */
+/* ---- the rest ---- */
 
 static void add_events(struct plan *p, const struct plan_request *q, struct arena *arena)
 {

@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the matrix -------------------------------------------------------------------------------
- */
+/* ---- the matrix ---- */
 
 /* Applies value `choice` of an axis to a combination under way. */
 static void apply_axis(struct profile *p, const struct matrix_axis *axis, size_t choice,
@@ -59,8 +58,7 @@ void profile_expand(const struct profile *p, struct profile **out, size_t *count
         (*out)[i] = combination(p, i, arena);
 }
 
-/* ---- against the runner -----------------------------------------------------------------------
- */
+/* ---- against the runner ---- */
 
 static int unknown_load(const struct profile *p, const struct runner *r, const char *name,
                         const char *file, struct arena *arena, struct err *err)

@@ -10,8 +10,7 @@
 
 #define COMPARE_PAIRS 8
 
-/* ---- known metrics ----------------------------------------------------------------------------
- */
+/* ---- known metrics ---- */
 
 /* Metrics of any runner that can be found, beside those of the plan: a thresholds file may serve
  * several. A runner that does not decode is nobody's business here. */
@@ -61,8 +60,7 @@ static int check_known(const struct plan *p, const char *metric, enum err_code c
     return err_hint(err, "`abba list metrics` shows the standard ones");
 }
 
-/* ---- from the command line --------------------------------------------------------------------
- */
+/* ---- from the command line ---- */
 
 /* The general limit of that metric, new if there is none. The list has room. */
 static struct limit *general_limit(struct thresholds *t, const char *metric)
@@ -147,8 +145,7 @@ static int add_claim(struct plan *p, const char *metric, struct arena *arena, st
     return 0;
 }
 
-/* ---- from a file ------------------------------------------------------------------------------
- */
+/* ---- from a file ---- */
 
 static int check_limits(struct plan *p, const struct limit *limits, size_t count,
                         struct strings *noted, struct arena *arena, struct err *err)

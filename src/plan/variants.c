@@ -17,8 +17,7 @@
 
 #define MAX_VARIANTS 26 /* the baseline included */
 
-/* ---- environment ------------------------------------------------------------------------------
- */
+/* ---- environment ---- */
 
 static void set_env(struct env_setting *env, size_t *count, struct env_setting s)
 {
@@ -56,8 +55,7 @@ int env_resolve(const struct strings *settings, struct env_setting **env, size_t
     return 0;
 }
 
-/* ---- programs ---------------------------------------------------------------------------------
- */
+/* ---- programs ---- */
 
 /* The runner whose program a variant is: its own, or that of the profiles. */
 static const struct runner *variant_runner(const struct plan *p, const struct variant *v)
@@ -99,8 +97,7 @@ int variant_resolve_program(struct plan *p, struct variant *v, struct arena *are
     return 0;
 }
 
-/* ---- one variant ------------------------------------------------------------------------------
- */
+/* ---- one variant ---- */
 
 /* A variant's default name by its place. */
 static const char *place_name(size_t index, struct arena *arena)
@@ -183,8 +180,7 @@ static const char *variant_file(const struct plan *p, const char *text, struct a
     return lookup_file(LOOKUP_VARIANT, text, &path, arena, &ignored) == 0 ? text : NULL;
 }
 
-/* "RUNNER/NAME" of another runner than the profiles' is that runner's, also if it does not say so.
- */
+/* "RUNNER/NAME" of another runner than the profiles' is that runner's, said or not. */
 static void adopt_runner(const struct plan *p, const char *file, struct variant *v,
                          struct arena *arena)
 {
@@ -261,8 +257,7 @@ static int hint_variant(const struct plan *p, const struct variant *v, struct ar
     return near ? err_hint(err, "did you mean the variant '%s'?", near) : -1;
 }
 
-/* ---- all variants -----------------------------------------------------------------------------
- */
+/* ---- all variants ---- */
 
 static int add_settings(struct variant *v, const struct strings *args, const struct strings *env,
                         struct arena *arena, struct err *err)

@@ -144,7 +144,7 @@ const char *figure_verdict(enum verdict v)
     return v == VERDICT_NOT_JUDGED ? "not judged" : verdict_name(v);
 }
 
-/* ---- metrics ------------------------------------------------------------------------------ */
+/* ---- metrics ---- */
 
 bool metric_judged(const struct report_metric *m)
 {
@@ -263,7 +263,7 @@ void safe_text(struct buf *out, const char *text, size_t len)
     }
 }
 
-/* ---- profiles ----------------------------------------------------------------------------- */
+/* ---- profiles ---- */
 
 static const struct report_failure *failure_of(const struct report_profile *p, const char *variant)
 {

@@ -49,7 +49,7 @@ static bool interrupted(void)
     return *signals_flag() != 0;
 }
 
-/* ---- opening and closing ------------------------------------------------------------------- */
+/* ---- opening and closing ---- */
 
 static int open_host(struct series *s, struct err *err)
 {
@@ -126,7 +126,7 @@ static void series_close(struct series *s)
     arena_release(&s->arena);
 }
 
-/* ---- one run ------------------------------------------------------------------------------- */
+/* ---- one run ---- */
 
 /* The same pause before every run; writing reaches the disk meanwhile. Ends early on a signal. */
 static int pause_before(struct series *s, const struct profile *profile, struct err *err)
@@ -247,7 +247,7 @@ static int record(struct series *s, const struct order_step *step, const char *s
     return archive_writer_sample(s->writer, sample, outcome, arena, err);
 }
 
-/* ---- progress ------------------------------------------------------------------------------ */
+/* ---- progress ---- */
 
 static void tell_progress(struct series *s, const struct order_step *step,
                           const struct sample *last)
@@ -275,7 +275,7 @@ static void tell_progress(struct series *s, const struct order_step *step,
     s->options->progress(s->options->user, p);
 }
 
-/* ---- stages -------------------------------------------------------------------------------- */
+/* ---- stages ---- */
 
 /* One step: pause, run, record. `took_s` (may be NULL) gets the time of it all, in seconds. */
 static int do_step(struct series *s, const struct order_step *step, double *took_s, struct err *err)
