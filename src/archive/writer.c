@@ -309,11 +309,16 @@ int archive_writer_sample(struct archive_writer *w, struct sample *s, const stru
     return -1;
 }
 
-int archive_writer_sync(struct archive_writer *w, bool now, struct err *err)
+void archive_writer_passing(struct archive_writer *w)
+{
+    w->folder.passing = true;
+}
+
+int archive_writer_sync(struct archive_writer *w, int64_t every_ns, struct err *err)
 {
     int64_t at = clock_mono_ns();
 
-    if (!w->unsynced || (!now && at - w->synced_ns < NSEC_PER_SEC))
+    if (!w->unsynced || w->folder.passing || at - w->synced_ns < every_ns)
         return 0;
     if (fdatasync(w->samples_fd) < 0)
         return err_sys(err, ERR_SYSTEM, errno, "cannot write '%s/" ARCHIVE_SAMPLES "'",
@@ -343,7 +348,7 @@ int archive_writer_finish(struct archive_writer *w, const char *report, size_t r
     char hex[DIGEST_HEX];
 
     ABBA_ASSERT(w->has_series);
-    if (still_open(w, err) < 0 || archive_writer_sync(w, true, err) < 0)
+    if (still_open(w, err) < 0 || archive_writer_sync(w, 0, err) < 0)
         return -1;
     w->closed = true;
     digest_finish(&w->samples_digest, hex);

@@ -302,6 +302,7 @@ static int run_series(struct session *x, struct err *err)
         .archive_folder = x->folder,
         .lock = !x->s->no_lock,
         .identify = x->s->identify,
+        .temporary = x->temporary != NULL,
         .progress = on_progress,
         .note = on_note,
         .needs_confirm = on_needs_confirm,
