@@ -187,6 +187,7 @@ static int make_plan(struct session *x, struct plan_request *q, struct err *err)
     q->seed = s->seed;
     q->aa = s->aa;
     q->allow_failures = s->allow_failures;
+    q->unsupported_fail = s->unsupported == 1;
     if (plan_build(&x->plan, q, &s->arena, err) != 0)
         return -1;
     show_notes(x);

@@ -257,6 +257,20 @@ static const struct option_def keeping[] = {
 };
 GROUP(group_keeping, "Archive and plan", keeping);
 
+static const char *const unsupported_choices[] = {"skip", "fail", NULL};
+
+static const struct option_def machine[] = {
+    {.name = "unsupported",
+     .arg = "skip|fail",
+     .kind = OPTION_CHOICE,
+     .offset = AT(unsupported),
+     .choices = unsupported_choices,
+     .preset = "skip",
+     .help = "what to do with a profile that this machine cannot run, as one with CPUs that are "
+             "not there: leave it out and say so, or run nothing"},
+};
+GROUP(group_machine, "What this machine cannot do", machine);
+
 static const struct option_def output[] = {
     {.name = "format",
      .arg = "FORMAT",

@@ -220,6 +220,17 @@ static int resolve_one(struct plan *p, const char *text, size_t index, struct va
     return 0;
 }
 
+/* A variant without a program of its own runs the runner's: people are shown that. */
+static void display_program(const struct plan *p, struct variant *v, struct arena *arena)
+{
+    struct variant shown = *v;
+
+    if (v->program)
+        return;
+    shown.program = plan_find_runner(p, v->runner ? v->runner : p->profiles[0].runner)->program;
+    v->display = variant_display(&shown, arena);
+}
+
 /* The plan is archived as it is: it does not tell whose home the files lie in. */
 static void hide_home(struct variant *v, struct arena *arena)
 {
@@ -367,6 +378,7 @@ int variants_resolve(struct plan *p, const struct plan_request *q, struct arena 
                          i ? &q->candidate_env : &q->baseline_env, arena, err) < 0 ||
             variant_resolve_program(p, v, arena, err) < 0)
             return hint_variant(p, v, arena, err);
+        display_program(p, v, arena);
         hide_home(v, arena);
         p->variant_count++;
         if (v->runner && check_other_runner(p, v, err) < 0)
