@@ -63,7 +63,7 @@ int folder_open(struct folder *f, const char *path, struct err *err)
         int cause = errno;
         err_sys(err, ERR_ARCHIVE, cause, "no archive at '%s'", path);
         if (cause == ENOTDIR)
-            err_hint(err, "an archive is a folder; `abba unpack` makes one of a pack");
+            err_hint(err, "an archive is the folder that `abba run` prints at its end");
         folder_release(f);
         return -1;
     }

@@ -241,7 +241,9 @@ static int dated_folder(struct session *x, struct err *err)
         buf_printf(&name, "+%zu", plan->profile_count - 1);
     x->folder = arena_printf(&x->s->arena, "archive/%s-%s-%.8s", time, name.data, plan->sha256);
     buf_release(&name);
-    return files_mkdirs("archive", err);
+    if (files_mkdirs("archive", err) == 0)
+        return 0;
+    return err_hint(err, "--archive DIR says where the data go");
 }
 
 static int choose_folder(struct session *x, struct err *err)
