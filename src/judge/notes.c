@@ -328,6 +328,17 @@ static const char *host_note(const struct machine *m, struct arena *arena)
                                          : ", no hardware counters");
 }
 
+/* Counters that hold less than they might. */
+static void note_counters(struct notes *n, const struct machine *m)
+{
+    for (size_t i = 0; m && i < m->counter_count; i++) {
+        if (m->counters[i].status == VALUE_OK && m->counters[i].reason) {
+            add(n, "counters: %s", m->counters[i].reason);
+            return;
+        }
+    }
+}
+
 void notes_series(struct report *r, const struct assessment *x, const struct judging *j)
 {
     struct notes n = {&r->notes, j->arena};
@@ -343,6 +354,7 @@ void notes_series(struct report *r, const struct assessment *x, const struct jud
     note_idle_limits(&n, j);
     note_claims(&n, r);
     note_programs(&n, j);
+    note_counters(&n, j->archive->machine);
     if (r->gating_verdicts)
         add(&n, "a true change equal to the threshold is flagged about half the time; the "
                 "verdicts hold for this machine and these profiles");

@@ -199,6 +199,8 @@ static int open_allowed(struct counters *c, struct perf_event_attr *attr)
 /* What the work makes each generic event show at least; 0: nothing is known. */
 static uint64_t least_of(const struct perf_event_attr *attr)
 {
+    if (attr->exclude_user) /* the work is user code; only its sleeps are the kernel's */
+        return attr->type == PERF_TYPE_HARDWARE && !attr->exclude_kernel ? 1 : 0;
     if (attr->type == PERF_TYPE_HARDWARE)
         switch (attr->config & 0xffffffffu) {
         case PERF_COUNT_HW_CPU_CYCLES:
@@ -251,6 +253,7 @@ static bool kernel_only(const struct perf_event_attr *attr)
 static bool try_event(struct counters *c, struct perf_event_attr *attr, struct machine_counter *m,
                       bool partial, int *fd)
 {
+    const bool user_only = attr->exclude_kernel; /* as the event's name asks */
     struct reading r;
 
     attr->size = sizeof(*attr);
@@ -262,7 +265,10 @@ static bool try_event(struct counters *c, struct perf_event_attr *attr, struct m
         return false;
     }
     if (attr->exclude_kernel && kernel_only(attr)) {
-        explain_open(c, m, attr, EACCES);
+        if (user_only)
+            set_status(m, VALUE_UNSUPPORTED, "user code alone has none: the kernel does it");
+        else
+            explain_open(c, m, attr, EACCES);
         goto refuse;
     }
     if (self_test(c, *fd, &r) < 0) {
@@ -280,7 +286,7 @@ static bool try_event(struct counters *c, struct perf_event_attr *attr, struct m
         goto refuse;
     }
     set_status(m, VALUE_OK, NULL);
-    if (attr->exclude_kernel)
+    if (attr->exclude_kernel && !user_only)
         m->reason = arena_printf(&c->arena, "user code only: kernel.perf_event_paranoid is %d",
                                  paranoid_level(c));
     return true;

@@ -288,6 +288,39 @@ static void a_pmu_that_lies_is_not_believed(void **state)
     assert_int_equal(counters.event_count, 2);
 }
 
+/* One event alone, its name with a modifier; hardware events read `reads`. */
+static void start_one(const char *name, uint64_t reads)
+{
+    const struct strings list = {&name, 1, 1};
+
+    fake.value = reads + 1;
+    counters_init(&counters, &list, &kernel);
+}
+
+static void the_kernels_part_alone_need_not_show_the_works_loops(void **state)
+{
+    (void)state;
+    start_one("PERF_COUNT_HW_INSTRUCTIONS:k", 300);
+    assert_int_equal(counters.request[0].status, VALUE_OK);
+    assert_int_equal(attr_of(0)->exclude_user, 1);
+    assert_int_equal(attr_of(0)->exclude_kernel, 0);
+    counters_release(&counters);
+    start_one("PERF_COUNT_HW_INSTRUCTIONS:k", 0);
+    assert_int_equal(counters.request[0].status, VALUE_UNSUPPORTED);
+}
+
+static void user_code_alone_because_asked_for_is_nothing_to_tell(void **state)
+{
+    (void)state;
+    start_one("PERF_COUNT_HW_INSTRUCTIONS:u", 100000000);
+    assert_int_equal(counters.request[0].status, VALUE_OK);
+    assert_null(counters.request[0].reason);
+    assert_int_equal(attr_of(0)->exclude_kernel, 1);
+    counters_release(&counters);
+    start_one("PERF_COUNT_SW_CONTEXT_SWITCHES:u", 0);
+    assert_int_equal(counters.request[0].status, VALUE_UNSUPPORTED);
+}
+
 static void a_counter_that_never_ran_is_not_counted(void **state)
 {
     struct counter_reading r[NAMES];
@@ -413,6 +446,8 @@ int main(void)
         TEST(without_the_kernels_part_switches_are_no_zero),
         TEST(the_guests_part_is_as_the_pmu_will_have_it),
         TEST(a_pmu_that_lies_is_not_believed),
+        TEST(the_kernels_part_alone_need_not_show_the_works_loops),
+        TEST(user_code_alone_because_asked_for_is_nothing_to_tell),
         TEST(a_counter_that_never_ran_is_not_counted),
         TEST(a_pmu_that_is_taken_at_the_start_is_told),
         TEST(a_shared_counter_is_scaled_with_its_coverage),
