@@ -4,11 +4,11 @@
 
 #include "base/mem.h"
 
-#define ALL_UP_TO 20
-#define DRAWN 100000
+#define ALL_UP_TO 20 /* pairs of which every subset is looked at */
+#define DRAWN 100000 /* subsets of more */
 
 /* A worse-oriented change that pair `pair` has when its labels are kept, or exchanged. */
-struct outcome {
+struct labelled {
     double change;
     size_t pair;
     bool exchanged;
@@ -23,20 +23,20 @@ struct relabel {
     size_t n, words;
     size_t lower_needs; /* positive changes that put the lower bound above 0; 0: no bound */
     double threshold;
-    struct outcome *order; /* 2 n, ascending */
+    struct labelled *order; /* 2 n, ascending */
     uint64_t *memory;
     struct bits beyond, positive; /* > threshold, > 0 */
     uint64_t *subset;             /* pairs whose labels are exchanged */
 };
 
-static int compare_outcomes(const void *a, const void *b)
+static int compare_changes(const void *a, const void *b)
 {
-    const struct outcome *x = a, *y = b;
+    const struct labelled *x = a, *y = b;
 
     return (x->change > y->change) - (x->change < y->change);
 }
 
-static void set_bit(const struct bits *b, const struct outcome *o)
+static void set_bit(const struct bits *b, const struct labelled *o)
 {
     (o->exchanged ? b->exchanged : b->kept)[o->pair / 64] |= 1ULL << (o->pair % 64);
 }
@@ -60,7 +60,7 @@ static double middle(const struct relabel *r)
     size_t seen = 0;
 
     for (size_t i = 0; i < 2 * r->n; i++) {
-        const struct outcome *o = &r->order[i];
+        const struct labelled *o = &r->order[i];
 
         if ((r->subset[o->pair / 64] >> (o->pair % 64) & 1) != o->exchanged)
             continue;
@@ -103,18 +103,18 @@ static void relabel_init(struct relabel *r, const struct paired *p, double thres
     r->positive = (struct bits){r->memory + 2 * words, r->memory + 3 * words};
     r->subset = r->memory + 4 * words;
     for (size_t i = 0; i < 2 * n; i++) {
-        struct outcome *o = &r->order[i];
+        struct labelled *o = &r->order[i];
         double b = p->in.baseline[i / 2], c = p->in.candidate[i / 2];
         double change = i % 2 ? paired_change(c, b, p->in.floor) : p->change[i / 2];
 
-        *o = (struct outcome){p->in.better == BETTER_HIGHER ? 0.0 - change : change, i / 2,
-                              i % 2 == 1};
+        *o = (struct labelled){p->in.better == BETTER_HIGHER ? 0.0 - change : change, i / 2,
+                               i % 2 == 1};
         if (o->change > threshold)
             set_bit(&r->beyond, o);
         if (o->change > 0.0)
             set_bit(&r->positive, o);
     }
-    qsort(r->order, 2 * n, sizeof(*r->order), compare_outcomes);
+    qsort(r->order, 2 * n, sizeof(*r->order), compare_changes);
 }
 
 /* splitmix64: Steele, Lea, Flood, OOPSLA 2014. */

@@ -8,6 +8,9 @@
 #include "base/mem.h"
 #include "judge/power.h"
 
+#define SIGNIFICANT 0.05  /* p of a slot effect that is told */
+#define BYTES_DIFFER 0.01 /* change of delivered bytes from which totals mislead */
+
 /* A list of notes under construction. */
 struct notes {
     struct strings *list;
@@ -29,19 +32,10 @@ static void add(struct notes *n, const char *fmt, ...)
 
 /* ---- what did not end well ---- */
 
-static const struct report_failure *failures_of(const struct report_profile *p, const char *variant)
-{
-    for (size_t i = 0; i < p->failure_count; i++) {
-        if (strcmp(p->failures[i].variant, variant) == 0)
-            return &p->failures[i];
-    }
-    return NULL;
-}
-
 /* Failures of a candidate alone are the first thing that anyone wants to know. */
 static void note_failures(struct notes *n, const struct report_profile *p, const struct judging *j)
 {
-    bool baseline = failures_of(p, j->plan->variants[0].name) != NULL;
+    bool baseline = report_failure_of(p, j->plan->variants[0].name) != NULL;
 
     for (size_t i = 0; i < p->failure_count && !baseline; i++)
         add(n, "only the candidate fails: '%s' in %d runs, the baseline in none",
@@ -107,7 +101,7 @@ static const char *share(const struct notes *n, double fraction)
 /* Two variants: how much the place in a pair matters, where that is seen or could matter. */
 static void note_slot(struct notes *n, const struct report_metric *m, const struct gate *g)
 {
-    bool seen = m->slot_p <= 0.05; /* not for nan */
+    bool seen = m->slot_p <= SIGNIFICANT; /* not for nan */
 
     if (isnan(m->slot_effect) || !(seen || fabs(m->slot_effect) >= g->threshold / 2.0))
         return;
@@ -156,7 +150,7 @@ static void note_counter(struct notes *n, const struct report_profile *p,
 
     if (!def || def->kind != METRIC_COUNTER)
         return;
-    if (bytes && fabs(bytes->median_change) > 0.01)
+    if (bytes && fabs(bytes->median_change) > BYTES_DIFFER)
         add(n, "%s is judged as a total, and delivered bytes differ by %s: judge %s_per_byte",
             m->metric, share(n, bytes->median_change), m->metric);
     if (strcmp(m->metric, "instructions") == 0)
@@ -273,9 +267,9 @@ static void note_candidate_failures(struct notes *n, const struct report *r,
 
         for (size_t p = 0; p < r->profile_count; p++) {
             const struct report_failure *f =
-                failures_of(&r->profiles[p], j->plan->variants[v].name);
+                report_failure_of(&r->profiles[p], j->plan->variants[v].name);
             const struct report_failure *b =
-                failures_of(&r->profiles[p], j->plan->variants[0].name);
+                report_failure_of(&r->profiles[p], j->plan->variants[0].name);
 
             runs += f ? f->count : 0;
             baseline += b ? b->count : 0;

@@ -164,15 +164,24 @@ static void note_completeness(struct report_metric *m, const struct columns *c,
     add_note(m, arena_printf(arena, "%zu of %zu pairs are complete", c->n, gate->pairs), arena);
 }
 
+/* ---- one metric ---- */
+
+static struct paired_input input_of(const struct columns *c, enum metric_better better)
+{
+    return (struct paired_input){
+        .n = c->n,
+        .baseline = c->baseline,
+        .candidate = c->candidate,
+        .reversed = c->reversed,
+        .better = better,
+        .floor = c->floor,
+    };
+}
+
 void verdict_of_metric(struct report_metric *m, const struct columns *c, const struct gate *gate,
                        double *p_worse, struct arena *arena)
 {
-    struct paired_input in = {.n = c->n,
-                              .baseline = c->baseline,
-                              .candidate = c->candidate,
-                              .reversed = c->reversed,
-                              .better = m->better,
-                              .floor = c->floor};
+    const struct paired_input in = input_of(c, m->better);
     struct paired p;
 
     no_figures(m);
@@ -207,12 +216,7 @@ void verdict_of_metric(struct report_metric *m, const struct columns *c, const s
 void verdict_of_aa(struct report_aa *aa, const char *metric, enum metric_better better,
                    const struct columns *c, const struct gate *gate, uint64_t seed)
 {
-    struct paired_input in = {.n = c->n,
-                              .baseline = c->baseline,
-                              .candidate = c->candidate,
-                              .reversed = c->reversed,
-                              .better = better,
-                              .floor = c->floor};
+    const struct paired_input in = input_of(c, better);
     struct paired_slot slot;
     struct label_swap swap;
     struct paired p;
