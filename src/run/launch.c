@@ -45,7 +45,8 @@ static int image_memfd(void)
 /* The same program as a file: installed, or beside a build. */
 static int image_file(void)
 {
-    static const char *const places[] = {"../libexec/abba/zygote", "release/zygote"};
+    static const char *const places[] = {"../libexec/abba/zygote", "release/zygote",
+                                         "../release/zygote"};
     char exe[4096], path[4352];
     ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
     char *slash;
