@@ -3,9 +3,7 @@
  */
 #include "check.h"
 
-#include <signal.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/pattern.h"
@@ -201,29 +199,6 @@ static void a_pattern_that_backtracks_for_ever_gives_up(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
-static void a_writer_that_never_ends_does_not_hold_the_end(void **state)
-{
-    static const char bytes[65536];
-    pid_t writer;
-
-    (void)state;
-    begin();
-    writer = fork();
-    assert_true(writer >= 0);
-    if (writer == 0) {
-        alarm(60);
-        signal(SIGPIPE, SIG_DFL);
-        for (;;)
-            if (write(end, bytes, sizeof(bytes)) < 0)
-                _exit(0);
-    }
-    while (!drain_read(&drain))
-        continue;
-    assert_int_equal(finish(), 0);
-    assert_true(capture.total > 0);
-    assert_int_equal(waitpid(writer, NULL, 0), writer);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -234,7 +209,6 @@ int main(void)
         TEST(what_is_no_cpu_list_is_refused),
         TEST(a_long_cpu_list_is_cut_with_a_sign),
         TEST(a_pattern_is_found_across_pieces),
-        TEST(a_writer_that_never_ends_does_not_hold_the_end),
         TEST(a_pattern_that_backtracks_for_ever_gives_up),
     };
 
