@@ -37,7 +37,7 @@ static const char *look(const char *path, struct arena *arena)
     return files_read_small(path, text, sizeof(text)) < 0 ? NULL : arena_strdup(arena, text);
 }
 
-/* ---- what a series stands on -------------------------------------------------------------- */
+/* ---- what a series stands on ---- */
 
 static const char *const default_events[] = {
     "PERF_COUNT_HW_CPU_CYCLES",   "PERF_COUNT_HW_INSTRUCTIONS",  "PERF_COUNT_HW_CACHE_REFERENCES",
@@ -152,7 +152,7 @@ static void check_cgroup(struct checks *c, struct arena *arena)
         "systemd-run --user --scope -p Delegate=yes abba ... (needs cgroup v2)");
 }
 
-/* ---- what disturbs ------------------------------------------------------------------------ */
+/* ---- what disturbs ---- */
 
 static void check_psi(struct checks *c, struct arena *arena)
 {

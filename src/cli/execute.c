@@ -37,7 +37,7 @@ struct session {
     struct arena judged;
 };
 
-/* ---- signals while files are lying about -------------------------------------------------- */
+/* ---- signals while files are lying about ---- */
 
 /*
  * A series holds signals itself. Around it they are only noted, so that a temporary archive is

@@ -34,7 +34,7 @@ const struct option_def *option_find(const struct command_def *command, const ch
     return NULL;
 }
 
-/* ---- values ------------------------------------------------------------------------------- */
+/* ---- values ---- */
 
 static void *field(const struct option_def *option, struct settings *s)
 {
@@ -92,8 +92,9 @@ static int store_choice(const struct option_def *o, const char *text, int *out, 
     return -1;
 }
 
-int option_store(const struct option_def *option, const char *text, struct settings *s,
-                 struct err *err)
+/* Stores the value of one option given as text. ERR_USAGE. */
+static int option_store(const struct option_def *option, const char *text, struct settings *s,
+                        struct err *err)
 {
     void *to = field(option, s);
     switch (option->kind) {
@@ -120,7 +121,7 @@ int option_store(const struct option_def *option, const char *text, struct setti
     return -1;
 }
 
-/* ---- words -------------------------------------------------------------------------------- */
+/* ---- words ---- */
 
 /* The table in getopt's form. */
 struct split {

@@ -89,8 +89,4 @@ int options_parse(const struct command_def *command, int argc, char **argv, stru
 int options_check_operands(const struct command_def *command, const struct settings *s,
                            struct err *err);
 
-/* Stores the value of one option given as text; used by options_parse and tests. ERR_USAGE. */
-int option_store(const struct option_def *option, const char *text, struct settings *s,
-                 struct err *err);
-
 #endif
