@@ -247,7 +247,7 @@ static bool shares_its_parents_memory(struct rss *r, size_t i)
             continue;
         if (p->parent == 0)
             p->parent = parent_of(r, p->pid);
-        if (r->process[j].pid == p->parent)
+        if (p->parent == 0 || r->process[j].pid == p->parent) /* 0: it is gone by now */
             return true;
     }
     return false;

@@ -542,16 +542,22 @@ static void cpu_time_is_true(void **state)
     assert_false(o->roles[0].cpu.differ);
 }
 
+/* On a busy machine the grace may be over before all have spun; then it is tried again. */
 static void cpu_time_of_processes_that_nobody_waited_for_counts(void **state)
 {
-    const struct outcome *o = rig_run_one(&rig, "tree", "unwaited", "100");
-
     (void)state;
-    assert_int_equal(o->end, RUN_DONE);
-    check_relative(cpu_s(&o->roles[0]), 0.3, 0.03);
-    assert_int_equal(o->roles[0].processes, 3);
-    assert_int_equal(o->roles[0].leftovers, 0);
-    assert_false(o->roles[0].cpu.differ);
+    for (int i = 0; i < 20; i++) {
+        const struct outcome *o = rig_run_one(&rig, "tree", "unwaited", "60");
+
+        assert_int_equal(o->end, RUN_DONE);
+        assert_int_equal(o->roles[0].processes, 3);
+        if (o->roles[0].leftovers > 0)
+            continue;
+        check_relative(cpu_s(&o->roles[0]), 0.18, 0.03);
+        assert_false(o->roles[0].cpu.differ);
+        return;
+    }
+    fail_msg("never had the time to spin");
 }
 
 static void cpu_time_that_waiting_misses_is_flagged(void **state)
