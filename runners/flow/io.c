@@ -1,7 +1,7 @@
 #include "io.h"
 
+#include "address.h"
 #include "timing.h"
-#include "units.h"
 #include "wire.h"
 
 #include <arpa/inet.h>
@@ -100,18 +100,6 @@ static int take_memory(struct io *io, struct err *e)
     return 0;
 }
 
-static int resolve(const char *address, const char *port, struct addrinfo **found, struct err *e)
-{
-    struct addrinfo hints = {.ai_socktype = SOCK_DGRAM,
-                             .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE};
-    int rc = getaddrinfo(address, port, &hints, found);
-
-    if (rc)
-        return err_set(e, "'%s' port '%s' is not a numeric address: %s", address, port,
-                       gai_strerror(rc));
-    return 0;
-}
-
 static int open_socket(struct io *io, int family, enum io_mode mode, struct err *e)
 {
     *io = (struct io){.mode = mode};
@@ -132,7 +120,7 @@ int io_listen(struct io *io, const char *address, uint16_t port, enum io_mode mo
     int rc = -1;
 
     snprintf(service, sizeof(service), "%u", port);
-    if (resolve(address, service, &found, e))
+    if (address_resolve(address, service, &found, e))
         return -1;
     if (open_socket(io, found->ai_family, mode, e))
         goto out;
@@ -146,40 +134,12 @@ out:
     return rc;
 }
 
-/* Cuts "ADDRESS:PORT" or "[ADDRESS]:PORT" in two, in place. */
-static int split_address(char *text, char **address, char **port)
-{
-    char *colon = strrchr(text, ':');
-    size_t len;
-
-    if (!colon || colon == text || !colon[1])
-        return -1;
-    *colon = '\0';
-    *port = colon + 1;
-    len = strlen(text);
-    if (text[0] == '[' && text[len - 1] == ']') {
-        text[len - 1] = '\0';
-        text++;
-    }
-    *address = text;
-    return 0;
-}
-
 int io_connect_to(struct io *io, const char *to, enum io_mode mode, struct err *e)
 {
     struct addrinfo *found;
-    uint64_t number;
-    char copy[256];
-    char *address;
-    char *port;
     int rc = -1;
 
-    if (strlen(to) >= sizeof(copy))
-        return err_set(e, "the address is too long");
-    memcpy(copy, to, strlen(to) + 1);
-    if (split_address(copy, &address, &port) || parse_integer(port, 1, 65535, &number))
-        return err_set(e, "'%s' is not ADDRESS:PORT", to);
-    if (resolve(address, port, &found, e))
+    if (address_parse(to, &found, e))
         return -1;
     if (open_socket(io, found->ai_family, mode, e))
         goto out;

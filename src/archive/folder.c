@@ -14,7 +14,7 @@
 
 #define RAW "raw"
 
-/* --- the folder --- */
+/* ---- the folder ---- */
 
 static int open_folder_at(int at, const char *name, int flags)
 {
@@ -63,7 +63,7 @@ int folder_open(struct folder *f, const char *path, struct err *err)
         int cause = errno;
         err_sys(err, ERR_ARCHIVE, cause, "no archive at '%s'", path);
         if (cause == ENOTDIR)
-            err_hint(err, "an archive is a folder; `abba unpack` makes one of a pack");
+            err_hint(err, "an archive is the folder that `abba run` prints at its end");
         folder_release(f);
         return -1;
     }
@@ -86,7 +86,7 @@ void folder_release(struct folder *f)
     *f = (struct folder)FOLDER_NONE;
 }
 
-/* --- names --- */
+/* ---- names ---- */
 
 /* The descriptor a name is relative to; cuts "raw/" off. -1 with errno ENOENT without a raw/. */
 static int place(const struct folder *f, const char **name)
@@ -120,7 +120,7 @@ void folder_remove(const struct folder *f, const char *name)
         unlinkat(fd, short_name, 0);
 }
 
-/* --- reading --- */
+/* ---- reading ---- */
 
 int folder_file(const struct folder *f, const char *name, uint64_t *size, struct err *err)
 {
@@ -177,7 +177,7 @@ int folder_read(const struct folder *f, const char *name, size_t max, struct buf
     return 0;
 }
 
-/* --- writing --- */
+/* ---- writing ---- */
 
 static int create(const struct folder *f, const char *name, int flags, struct err *err)
 {
@@ -245,9 +245,10 @@ int folder_replace(const struct folder *f, const char *name, const void *data, s
         return -1;
 
     int rc = write_parts(fd, &all, 1);
-    if (rc == 0)
+    if (rc == 0 && !f->passing)
         rc = fsync(fd);
-    if (close_written(fd, rc) < 0 || renameat(f->fd, draft, f->fd, name) < 0 || fsync(f->fd) < 0) {
+    if (close_written(fd, rc) < 0 || renameat(f->fd, draft, f->fd, name) < 0 ||
+        (!f->passing && fsync(f->fd) < 0)) {
         err_sys(err, ERR_SYSTEM, errno, "cannot write '%s/%s'", f->path, name);
         folder_remove(f, draft);
         return -1;

@@ -18,12 +18,13 @@
 struct folder {
     char *path; /* as given, for messages; owned */
     int fd;
-    int raw_fd; /* -1: there is no raw/ */
+    int raw_fd;   /* -1: there is no raw/ */
+    bool passing; /* will be removed soon: nothing waits for the disk */
 };
 
 #define FOLDER_NONE                                                                                \
     {                                                                                              \
-        NULL, -1, -1                                                                               \
+        NULL, -1, -1, false                                                                        \
     }
 
 /* Makes the folder and raw/ in it, and missing folders above. ERR_USAGE if it exists. */
@@ -58,7 +59,7 @@ struct folder_part {
 int folder_write(const struct folder *f, const char *name, const struct folder_part *parts,
                  size_t count, struct err *err);
 
-/* Puts a file in place by rename, after it has reached the disk. ERR_SYSTEM. */
+/* Puts a file in place by rename, after it has reached the disk (unless passing). ERR_SYSTEM. */
 int folder_replace(const struct folder *f, const char *name, const void *data, size_t len,
                    struct err *err);
 

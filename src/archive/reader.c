@@ -36,7 +36,7 @@ static struct archive_store *store_of(struct archive *a)
     return (struct archive_store *)(void *)a;
 }
 
-/* --- series.json --- */
+/* ---- series.json ---- */
 
 /* A plan that was altered, or whose hash was, has no verdict of this archive. */
 static int check_plan_hash(const struct fields *f, const struct json *tree, struct plan *plan,
@@ -140,7 +140,7 @@ static int read_series(struct archive_store *s, struct err *err)
     return rc;
 }
 
-/* --- samples.jsonl --- */
+/* ---- samples.jsonl ---- */
 
 /* Reads a line; its roles are checked in any case, and kept if the run did not end well. */
 static int read_line(struct archive_store *s, const char *line, size_t len,
@@ -240,7 +240,7 @@ static int read_samples(struct archive_store *s, struct err *err)
     return rc;
 }
 
-/* --- the rest --- */
+/* ---- the rest ---- */
 
 static int read_checksums(struct archive_store *s, struct err *err)
 {

@@ -53,7 +53,7 @@ void redaction_release(struct redaction *r)
     *r = (struct redaction){0};
 }
 
-/* --- this host --- */
+/* ---- this host ---- */
 
 static void add_host_name(struct redaction *r)
 {
@@ -120,7 +120,7 @@ void redaction_add_host(struct redaction *r)
     freeifaddrs(list);
 }
 
-/* --- texts --- */
+/* ---- texts ---- */
 
 static bool in_word(char c)
 {

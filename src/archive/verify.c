@@ -27,7 +27,7 @@ static int differs(const struct check *c, const char *name, const char *what, st
     return err_set(err, ERR_ARCHIVE, "'%s/%s' %s", c->folder.path, name, what);
 }
 
-/* --- what is on disk --- */
+/* ---- what is on disk ---- */
 
 static int hash_file(struct check *c, const char *name, struct err *err)
 {
@@ -107,7 +107,7 @@ static int hash_all(struct check *c, struct err *err)
     return 0;
 }
 
-/* --- SHA256SUMS --- */
+/* ---- SHA256SUMS ---- */
 
 /* The first file that one list has and the other has not, or has with another checksum. */
 static int compare_lists(const struct check *c, struct err *err)
@@ -155,7 +155,7 @@ static int check_sums(struct check *c, const char *digest, struct err *err)
     return rc;
 }
 
-/* --- raw files against samples --- */
+/* ---- raw files against samples ---- */
 
 static int check_raw_file(const struct check *c, const struct sample *s,
                           const struct sample_role *role, const struct sample_file *f,
@@ -221,7 +221,7 @@ static int check_raws(const struct check *c, struct err *err)
     return rc;
 }
 
-/* --- the whole --- */
+/* ---- the whole ---- */
 
 static int unfinished(const struct archive *a, struct err *err)
 {

@@ -34,7 +34,7 @@ struct archive_writer {
     bool closed; /* finished, or in a state that must not be added to */
 };
 
-/* --- opening --- */
+/* ---- opening ---- */
 
 int archive_writer_new(struct archive_writer **out, const char *folder, struct err *err)
 {
@@ -70,11 +70,6 @@ void archive_writer_free(struct archive_writer *w)
     free(w);
 }
 
-const char *archive_writer_folder(const struct archive_writer *w)
-{
-    return w->folder.path;
-}
-
 void archive_writer_anonymize(struct archive_writer *w)
 {
     redaction_add_host(&w->redaction);
@@ -101,7 +96,7 @@ static int still_open(const struct archive_writer *w, struct err *err)
                    w->folder.path);
 }
 
-/* --- series.json --- */
+/* ---- series.json ---- */
 
 /* The document in one line; `plan` is its canonical JSON. */
 static void encode_series(const struct plan *plan, const struct buf *plan_text,
@@ -157,7 +152,7 @@ out:
     return rc;
 }
 
-/* --- raw files --- */
+/* ---- raw files ---- */
 
 /* Writes one raw file of the sample's role and enters it there; an empty one is left out. */
 static int put_raw(struct archive_writer *w, const struct sample *s, struct sample_role *role,
@@ -255,7 +250,7 @@ static void remove_raws(struct archive_writer *w, struct sample *s)
     }
 }
 
-/* --- samples.jsonl --- */
+/* ---- samples.jsonl ---- */
 
 static void redact_text(const struct archive_writer *w, const char **text, struct arena *arena)
 {
@@ -314,11 +309,16 @@ int archive_writer_sample(struct archive_writer *w, struct sample *s, const stru
     return -1;
 }
 
-int archive_writer_sync(struct archive_writer *w, bool now, struct err *err)
+void archive_writer_passing(struct archive_writer *w)
+{
+    w->folder.passing = true;
+}
+
+int archive_writer_sync(struct archive_writer *w, int64_t every_ns, struct err *err)
 {
     int64_t at = clock_mono_ns();
 
-    if (!w->unsynced || (!now && at - w->synced_ns < NSEC_PER_SEC))
+    if (!w->unsynced || w->folder.passing || at - w->synced_ns < every_ns)
         return 0;
     if (fdatasync(w->samples_fd) < 0)
         return err_sys(err, ERR_SYSTEM, errno, "cannot write '%s/" ARCHIVE_SAMPLES "'",
@@ -328,7 +328,7 @@ int archive_writer_sync(struct archive_writer *w, bool now, struct err *err)
     return 0;
 }
 
-/* --- the end --- */
+/* ---- the end ---- */
 
 static int put_checksums(struct archive_writer *w, char digest[DIGEST_HEX], struct err *err)
 {
@@ -348,7 +348,7 @@ int archive_writer_finish(struct archive_writer *w, const char *report, size_t r
     char hex[DIGEST_HEX];
 
     ABBA_ASSERT(w->has_series);
-    if (still_open(w, err) < 0 || archive_writer_sync(w, true, err) < 0)
+    if (still_open(w, err) < 0 || archive_writer_sync(w, 0, err) < 0)
         return -1;
     w->closed = true;
     digest_finish(&w->samples_digest, hex);

@@ -37,8 +37,14 @@ int archive_writer_series(struct archive_writer *w, const struct plan *plan,
 int archive_writer_sample(struct archive_writer *w, struct sample *s, const struct outcome *o,
                           struct arena *arena, struct err *err);
 
-/* fdatasync of samples.jsonl, at most once a second unless `now`. Called in pauses. */
-int archive_writer_sync(struct archive_writer *w, bool now, struct err *err);
+/*
+ * fdatasync of samples.jsonl, unless the last one is less than `every_ns` ago (0: now) or nothing
+ * was written since. Called between runs.
+ */
+int archive_writer_sync(struct archive_writer *w, int64_t every_ns, struct err *err);
+
+/* The archive will be removed once it has been read: from now on nothing waits for the disk. */
+void archive_writer_passing(struct archive_writer *w);
 
 /* Writes report.json and SHA256SUMS and closes: the archive is finished. */
 int archive_writer_finish(struct archive_writer *w, const char *report, size_t report_len,
@@ -46,7 +52,5 @@ int archive_writer_finish(struct archive_writer *w, const char *report, size_t r
 
 /* Frees; an archive that was not finished stays as it is. Safe on NULL. */
 void archive_writer_free(struct archive_writer *w);
-
-const char *archive_writer_folder(const struct archive_writer *w);
 
 #endif

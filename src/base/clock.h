@@ -9,7 +9,6 @@
 
 #define NSEC_PER_SEC 1000000000LL
 #define NSEC_PER_MSEC 1000000LL
-#define NSEC_PER_USEC 1000LL
 
 /* CLOCK_MONOTONIC, ns. For durations within this machine's uptime. */
 int64_t clock_mono_ns(void);

@@ -242,7 +242,7 @@ int fields_as_number(const struct fields *f, double min, double max, double *out
     return unexpected(f, wanted, err);
 }
 
-int fields_as_choice(const struct fields *f, const char *const names[], int *out, struct err *err)
+static int as_choice(const struct fields *f, const char *const names[], int *out, struct err *err)
 {
     const char *word = "";
     struct buf wanted = BUF_INIT;
@@ -263,7 +263,7 @@ int fields_as_choice(const struct fields *f, const char *const names[], int *out
     return -1;
 }
 
-int fields_as_string_list(const struct fields *f, struct arena *arena, const char *const **out,
+static int as_string_list(const struct fields *f, struct arena *arena, const char *const **out,
                           size_t *count, struct err *err)
 {
     struct fields item = {0};
@@ -279,64 +279,6 @@ int fields_as_string_list(const struct fields *f, struct arena *arena, const cha
     *out = list;
     *count = n;
     return 0;
-}
-
-/* A quantity is a string that units takes; where it does not, the place goes before its words. */
-static int quantity_text(const struct fields *f, const char *example, const char **out,
-                         struct err *err)
-{
-    char wanted[96];
-
-    if (json_kind(f->value) == JSON_STRING)
-        return fields_as_string(f, out, err);
-    snprintf(wanted, sizeof wanted, "a string with its unit, like \"%s\"", example);
-    return unexpected(f, wanted, err);
-}
-
-static int with_place(const struct fields *f, struct err *err)
-{
-    struct buf path = BUF_INIT;
-
-    fields_path(f, &path);
-    err_wrap(err, "'%s': %.300s", f->file, path.data);
-    buf_release(&path);
-    return -1;
-}
-
-int fields_as_time_ns(const struct fields *f, int64_t *out, struct err *err)
-{
-    const char *text;
-
-    if (quantity_text(f, "20ms", &text, err) < 0)
-        return -1;
-    return units_parse_time(text, out, err) < 0 ? with_place(f, err) : 0;
-}
-
-int fields_as_rate_bps(const struct fields *f, uint64_t *out, struct err *err)
-{
-    const char *text;
-
-    if (quantity_text(f, "320Mbit/s", &text, err) < 0)
-        return -1;
-    return units_parse_rate(text, out, err) < 0 ? with_place(f, err) : 0;
-}
-
-int fields_as_size_bytes(const struct fields *f, uint64_t *out, struct err *err)
-{
-    const char *text;
-
-    if (quantity_text(f, "16MiB", &text, err) < 0)
-        return -1;
-    return units_parse_size(text, out, err) < 0 ? with_place(f, err) : 0;
-}
-
-int fields_as_percent(const struct fields *f, double *out, struct err *err)
-{
-    const char *text;
-
-    if (quantity_text(f, "10%", &text, err) < 0)
-        return -1;
-    return units_parse_percent(text, out, err) < 0 ? with_place(f, err) : 0;
 }
 
 /* ---- values by key ---- */
@@ -368,15 +310,6 @@ int fields_int(const struct fields *f, const char *key, enum fields_need need, i
     return there > 0 ? fields_as_int(&child, min, max, out, err) : there;
 }
 
-int fields_number(const struct fields *f, const char *key, enum fields_need need, double min,
-                  double max, double *out, struct err *err)
-{
-    struct fields child;
-    int there = find(f, key, need, &child, err);
-
-    return there > 0 ? fields_as_number(&child, min, max, out, err) : there;
-}
-
 int fields_bool(const struct fields *f, const char *key, enum fields_need need, bool *out,
                 struct err *err)
 {
@@ -392,7 +325,7 @@ int fields_choice(const struct fields *f, const char *key, enum fields_need need
     struct fields child;
     int there = find(f, key, need, &child, err);
 
-    return there > 0 ? fields_as_choice(&child, names, out, err) : there;
+    return there > 0 ? as_choice(&child, names, out, err) : there;
 }
 
 int fields_string_list(const struct fields *f, const char *key, enum fields_need need,
@@ -401,41 +334,84 @@ int fields_string_list(const struct fields *f, const char *key, enum fields_need
     struct fields child;
     int there = find(f, key, need, &child, err);
 
-    return there > 0 ? fields_as_string_list(&child, arena, out, count, err) : there;
+    return there > 0 ? as_string_list(&child, arena, out, count, err) : there;
+}
+
+/* ---- quantities by key ---- */
+
+/* As find; stores the text of the quantity, which is a string. */
+static int find_quantity(const struct fields *f, const char *key, enum fields_need need,
+                         const char *example, struct fields *child, const char **text,
+                         struct err *err)
+{
+    char wanted[96];
+    int there = find(f, key, need, child, err);
+
+    if (there <= 0)
+        return there;
+    if (json_kind(child->value) != JSON_STRING) {
+        snprintf(wanted, sizeof wanted, "a string with its unit, like \"%s\"", example);
+        return unexpected(child, wanted, err);
+    }
+    *text = json_string(child->value);
+    return 1;
+}
+
+/* What base/units says of a quantity does not name the place. */
+static int with_place(const struct fields *f, struct err *err)
+{
+    struct buf path = BUF_INIT;
+
+    fields_path(f, &path);
+    err_wrap(err, "'%s': %.300s", f->file, path.data);
+    buf_release(&path);
+    return -1;
 }
 
 int fields_time_ns(const struct fields *f, const char *key, enum fields_need need, int64_t *out,
                    struct err *err)
 {
     struct fields child;
-    int there = find(f, key, need, &child, err);
+    const char *text;
+    int there = find_quantity(f, key, need, "20ms", &child, &text, err);
 
-    return there > 0 ? fields_as_time_ns(&child, out, err) : there;
+    if (there <= 0)
+        return there;
+    return units_parse_time(text, out, err) < 0 ? with_place(&child, err) : 0;
 }
 
 int fields_rate_bps(const struct fields *f, const char *key, enum fields_need need, uint64_t *out,
                     struct err *err)
 {
     struct fields child;
-    int there = find(f, key, need, &child, err);
+    const char *text;
+    int there = find_quantity(f, key, need, "320Mbit/s", &child, &text, err);
 
-    return there > 0 ? fields_as_rate_bps(&child, out, err) : there;
+    if (there <= 0)
+        return there;
+    return units_parse_rate(text, out, err) < 0 ? with_place(&child, err) : 0;
 }
 
 int fields_size_bytes(const struct fields *f, const char *key, enum fields_need need, uint64_t *out,
                       struct err *err)
 {
     struct fields child;
-    int there = find(f, key, need, &child, err);
+    const char *text;
+    int there = find_quantity(f, key, need, "16MiB", &child, &text, err);
 
-    return there > 0 ? fields_as_size_bytes(&child, out, err) : there;
+    if (there <= 0)
+        return there;
+    return units_parse_size(text, out, err) < 0 ? with_place(&child, err) : 0;
 }
 
 int fields_percent(const struct fields *f, const char *key, enum fields_need need, double *out,
                    struct err *err)
 {
     struct fields child;
-    int there = find(f, key, need, &child, err);
+    const char *text;
+    int there = find_quantity(f, key, need, "10%", &child, &text, err);
 
-    return there > 0 ? fields_as_percent(&child, out, err) : there;
+    if (there <= 0)
+        return there;
+    return units_parse_percent(text, out, err) < 0 ? with_place(&child, err) : 0;
 }

@@ -57,9 +57,9 @@ int files_read(const char *path, size_t max, struct buf *out, struct err *err)
     return rc;
 }
 
-int files_read_small_at(int dir_fd, const char *path, char *out, size_t size)
+int files_read_small(const char *path, char *out, size_t size)
 {
-    int fd = openat(dir_fd, path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
     size_t len = 0;
     ssize_t n = 0;
 
@@ -77,31 +77,6 @@ int files_read_small_at(int dir_fd, const char *path, char *out, size_t size)
         len--;
     out[len] = '\0';
     return (int)len;
-}
-
-int files_read_small(const char *path, char *out, size_t size)
-{
-    return files_read_small_at(AT_FDCWD, path, out, size);
-}
-
-int files_read_u64(const char *path, uint64_t *out)
-{
-    char text[32];
-    uint64_t value = 0;
-
-    int len = files_read_small(path, text, sizeof text);
-    if (len < 0)
-        return -1;
-    errno = EINVAL;
-    if (len == 0)
-        return -1;
-    for (const char *p = text; *p != '\0'; p++) {
-        if (*p < '0' || *p > '9' || __builtin_mul_overflow(value, 10, &value) ||
-            __builtin_add_overflow(value, (uint64_t)(*p - '0'), &value))
-            return -1;
-    }
-    *out = value;
-    return 0;
 }
 
 /* ---- writing ---- */
@@ -245,51 +220,6 @@ int files_mkdirs(const char *path, struct err *err)
     if (rc == 0)
         rc = make_folder(copy, err);
     free(copy);
-    return rc;
-}
-
-static int copy_bytes(int in, int out)
-{
-    char piece[65536];
-    ssize_t n;
-
-    while ((n = read_some(in, piece, sizeof piece)) > 0) {
-        if (files_write_all(out, piece, (size_t)n) < 0)
-            return -1;
-    }
-    return n < 0 ? -1 : 0;
-}
-
-static int copy_to(int in, const char *to, mode_t mode, struct err *err)
-{
-    int out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-
-    if (out < 0)
-        return err_sys(err, ERR_SYSTEM, errno, "cannot make '%s'", to);
-    int failed = copy_bytes(in, out) < 0 || fchmod(out, mode & 07777) < 0 ? errno : 0;
-    if (close(out) < 0 && failed == 0)
-        failed = errno;
-    if (failed == 0)
-        return 0;
-    unlink(to);
-    return err_sys(err, ERR_SYSTEM, failed, "cannot write '%s'", to);
-}
-
-int files_copy(const char *from, const char *to, struct err *err)
-{
-    struct stat st;
-    int rc;
-    int in = open(from, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-
-    if (in < 0)
-        return err_sys(err, ERR_SYSTEM, errno, "cannot open '%s'", from);
-    if (fstat(in, &st) < 0)
-        rc = err_sys(err, ERR_SYSTEM, errno, "cannot read '%s'", from);
-    else if (!S_ISREG(st.st_mode))
-        rc = err_set(err, ERR_SYSTEM, "'%s' is no regular file", from);
-    else
-        rc = copy_to(in, to, st.st_mode, err);
-    close(in);
     return rc;
 }
 

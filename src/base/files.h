@@ -45,14 +45,10 @@ const char *files_basename(const char *path);
 char *files_dirname(struct arena *arena, const char *path);
 
 /*
- * Small files of /proc and /sys: one read into a caller's buffer, NUL-terminated, trailing newline
- * cut. Returns the length, or -1 with errno set. Allocates nothing.
+ * Small files of /proc and /sys: read into a caller's buffer, NUL-terminated, cut to `size`, the
+ * newline at the end left out. Returns the length, or -1 with errno set. Allocates nothing.
  */
 int files_read_small(const char *path, char *out, size_t size);
-int files_read_small_at(int dir_fd, const char *path, char *out, size_t size);
-
-/* A decimal number that is all of such a file. 0, or -1 with errno (EINVAL: not a number). */
-int files_read_u64(const char *path, uint64_t *out);
 
 /*
  * The absolute path of the program that execvp would start: a name with a slash as it is, another
@@ -61,9 +57,6 @@ int files_read_u64(const char *path, uint64_t *out);
  */
 int files_resolve_program(const char *name, const char *search, struct arena *arena, char **out,
                           struct err *err);
-
-/* A copy of a regular file with its mode; `to` must not exist. */
-int files_copy(const char *from, const char *to, struct err *err);
 
 /* Removes a folder and all below it, following no link and leaving other file systems alone. What
  * is not there is fine. */

@@ -17,18 +17,6 @@ static const cJSON *node(const struct json *j)
     return (const cJSON *)j;
 }
 
-static cJSON *mutable_node(struct json *j)
-{
-    return (cJSON *)j;
-}
-
-static struct json *made(cJSON *n)
-{
-    if (n == NULL)
-        mem_exhausted(sizeof *n);
-    return (struct json *)n;
-}
-
 const char *json_kind_name(enum json_kind kind)
 {
     static const char *const names[] = {"null", "boolean", "number", "string", "array", "object"};
@@ -47,12 +35,15 @@ struct json *json_parse_with(const char *text, size_t len, const char *name,
     if (json_scan(text, len, name, rules, err) < 0)
         return NULL;
     /* The scanner's grammar is narrower than cJSON's, so only memory can be wanting here. */
-    return made(cJSON_ParseWithLength(text, len));
+    cJSON *root = cJSON_ParseWithLength(text, len);
+    if (root == NULL)
+        mem_exhausted(len);
+    return (struct json *)root;
 }
 
 void json_free(struct json *j)
 {
-    cJSON_Delete(mutable_node(j));
+    cJSON_Delete((cJSON *)j);
 }
 
 enum json_kind json_kind(const struct json *j)
@@ -103,15 +94,6 @@ size_t json_count(const struct json *j)
     for (const struct json *n = json_first(j); n != NULL; n = json_next(n))
         count++;
     return count;
-}
-
-const struct json *json_at(const struct json *j, size_t i)
-{
-    const struct json *n = json_first(j);
-
-    while (n != NULL && i-- > 0)
-        n = json_next(n);
-    return n;
 }
 
 const char *json_key(const struct json *j)
@@ -173,6 +155,7 @@ static bool pointer_token(const char **p, struct buf *token)
 /* RFC 6901 section 4: digits without a leading zero. */
 static const struct json *item_named(const struct json *array, const char *token)
 {
+    const struct json *item = json_first(array);
     size_t index = 0;
     size_t len = strlen(token);
 
@@ -183,7 +166,9 @@ static const struct json *item_named(const struct json *array, const char *token
             return NULL;
         index = index * 10 + (size_t)(*token - '0');
     }
-    return json_at(array, index);
+    while (item != NULL && index-- > 0)
+        item = json_next(item);
+    return item;
 }
 
 const struct json *json_pointer(const struct json *root, const char *pointer)
@@ -201,109 +186,6 @@ const struct json *json_pointer(const struct json *root, const char *pointer)
     }
     buf_release(&token);
     return j;
-}
-
-/* ---- making trees ---- */
-
-struct json *json_new_object(void)
-{
-    return made(cJSON_CreateObject());
-}
-
-struct json *json_new_array(void)
-{
-    return made(cJSON_CreateArray());
-}
-
-struct json *json_new_string(const char *s)
-{
-    return made(cJSON_CreateString(s));
-}
-
-struct json *json_new_number(double value)
-{
-    ABBA_ASSERT(isfinite(value));
-    return made(cJSON_CreateNumber(value));
-}
-
-struct json *json_new_bool(bool value)
-{
-    return made(cJSON_CreateBool(value));
-}
-
-struct json *json_new_null(void)
-{
-    return made(cJSON_CreateNull());
-}
-
-struct json *json_add(struct json *object, const char *key, struct json *child)
-{
-    ABBA_ASSERT(json_kind(object) == JSON_OBJECT && json_get(object, key) == NULL);
-    if (!cJSON_AddItemToObject(mutable_node(object), key, mutable_node(child)))
-        mem_exhausted(strlen(key));
-    return child;
-}
-
-struct json *json_append(struct json *array, struct json *child)
-{
-    ABBA_ASSERT(json_kind(array) == JSON_ARRAY);
-    bool added = cJSON_AddItemToArray(mutable_node(array), mutable_node(child));
-    ABBA_ASSERT(added);
-    return child;
-}
-
-struct json *json_copy(const struct json *j)
-{
-    return made(cJSON_Duplicate(node(j), true));
-}
-
-static bool equal_members(const struct json *a, const struct json *b)
-{
-    const struct json *other = json_first(b);
-
-    if (json_count(a) != json_count(b))
-        return false;
-    for (const struct json *n = json_first(a); n != NULL; n = json_next(n)) {
-        /* Usually both have the same order; only where they differ is the key searched. */
-        if (other == NULL || strcmp(json_key(other), json_key(n)) != 0)
-            other = json_get(b, json_key(n));
-        if (other == NULL || !json_equal(n, other))
-            return false;
-        other = json_next(other);
-    }
-    return true;
-}
-
-static bool equal_items(const struct json *a, const struct json *b)
-{
-    const struct json *n = json_first(a);
-    const struct json *m = json_first(b);
-
-    while (n != NULL && m != NULL && json_equal(n, m)) {
-        n = json_next(n);
-        m = json_next(m);
-    }
-    return n == NULL && m == NULL;
-}
-
-bool json_equal(const struct json *a, const struct json *b)
-{
-    if (json_kind(a) != json_kind(b))
-        return false;
-    switch (json_kind(a)) {
-    case JSON_BOOL:
-        return json_bool(a) == json_bool(b);
-    case JSON_NUMBER:
-        return json_number(a) == json_number(b);
-    case JSON_STRING:
-        return strcmp(json_string(a), json_string(b)) == 0;
-    case JSON_ARRAY:
-        return equal_items(a, b);
-    case JSON_OBJECT:
-        return equal_members(a, b);
-    default:
-        return true;
-    }
 }
 
 /* ---- writing ---- */
@@ -356,11 +238,6 @@ void json_write_pretty(const struct json *j, struct buf *out)
     write_value(&w, j);
 }
 
-void jw_json(struct json_writer *w, const struct json *j)
-{
-    write_value(w, j);
-}
-
 /* ---- the canonical form ---- */
 
 /* The way to a value, for messages. */
@@ -401,14 +278,6 @@ static int by_key(const void *a, const void *b)
                   json_key(*(const struct json *const *)b));
 }
 
-static int write_text(const char *s, const struct place *place, struct buf *out, struct err *err)
-{
-    if (!text_is_utf8(s, strlen(s)))
-        return not_canonical(place, "text is not UTF-8", err);
-    json_quote(out, s, strlen(s));
-    return 0;
-}
-
 static int write_canonical(const struct json *j, const struct place *place, struct buf *out,
                            struct err *err);
 
@@ -428,10 +297,9 @@ static int canonical_object(const struct json *j, const struct place *place, str
         struct place here = {place, json_key(members[i]), 0};
         if (i > 0)
             buf_addch(out, ',');
-        rc = write_text(here.key, &here, out, err);
+        json_quote(out, here.key, strlen(here.key));
         buf_addch(out, ':');
-        if (rc == 0)
-            rc = write_canonical(members[i], &here, out, err);
+        rc = write_canonical(members[i], &here, out, err);
     }
     buf_addch(out, '}');
     free(members);
@@ -467,7 +335,8 @@ static int write_canonical(const struct json *j, const struct place *place, stru
         buf_printf(out, "%lld", (long long)integer);
         return 0;
     case JSON_STRING:
-        return write_text(json_string(j), place, out, err);
+        json_quote(out, json_string(j), strlen(json_string(j)));
+        return 0;
     case JSON_ARRAY:
         return canonical_array(j, place, out, err);
     case JSON_OBJECT:

@@ -4,9 +4,9 @@
  * Text is checked by our own scanner (json_scan.h) before cJSON builds the tree, so a tree never
  * holds what was not written: no duplicate keys, no bad UTF-8, no cut strings, no number that a
  * double cannot hold. `struct json` is opaque (a node of cJSON); cJSON.h is known to json.c alone.
- * A tree is freed by its root; what is taken out of it is borrowed. Numbers are doubles; writing
- * is done here too, so that every number reads back as the same double. For hot paths see
- * json_writer.h (no tree) and json_cursor.h (no tree).
+ * A tree is freed by its root; what is taken out of it is borrowed. Numbers are doubles, written so
+ * that each reads back as the same double. Without a tree: json_writer.h writes a document,
+ * json_cursor.h reads one.
  */
 #ifndef ABBA_BASE_JSON_H
 #define ABBA_BASE_JSON_H
@@ -46,9 +46,7 @@ const struct json *json_get(const struct json *object, const char *key);
 /* Number of members or items; 0 for anything else. Walks the list. */
 size_t json_count(const struct json *j);
 
-/* The i-th item of an array or member of an object, or NULL. Walks the list: to visit all, use
- * json_first and json_next. */
-const struct json *json_at(const struct json *j, size_t i);
+/* The items of an array or members of an object, in order; NULL behind the last. */
 const struct json *json_first(const struct json *j);
 const struct json *json_next(const struct json *j);
 
@@ -67,39 +65,16 @@ bool json_integer(const struct json *j, int64_t *out);
  * malformed pointer. */
 const struct json *json_pointer(const struct json *root, const char *pointer);
 
-/* Constructors. The caller owns the result until it is added somewhere. Text that is not UTF-8 is
- * stored as given and repaired (U+FFFD) when written. */
-struct json *json_new_object(void);
-struct json *json_new_array(void);
-struct json *json_new_string(const char *s);
-struct json *json_new_number(double value); /* must be finite */
-struct json *json_new_bool(bool value);
-struct json *json_new_null(void);
-
-/* Add the child, which the parent then owns. Returns the child. json_add: the key must be new. */
-struct json *json_add(struct json *object, const char *key, struct json *child);
-struct json *json_append(struct json *array, struct json *child);
-
-/* A deep copy, owned by the caller. */
-struct json *json_copy(const struct json *j);
-
-/* Whether both trees hold the same values; the order of members does not matter. */
-bool json_equal(const struct json *a, const struct json *b);
-
-/* One line without white space, members in the order of insertion. */
+/* One line without white space, members in the order of the text. */
 void json_write(const struct json *j, struct buf *out);
 
 /* Indented by two spaces; empty arrays and objects on one line; no newline at the end. */
 void json_write_pretty(const struct json *j, struct buf *out);
 
-/* A tree as one value of a document that a json_writer writes. */
-struct json_writer;
-void jw_json(struct json_writer *w, const struct json *j);
-
 /*
  * The canonical form that is hashed: members by byte order of their keys, no white space, minimal
- * escapes, numbers integers below 2^53 in size. Another number, or text that is not UTF-8, is an
- * error (ERR_CONFIG) that names the JSON path.
+ * escapes, numbers integers below 2^53 in size. Another number is an error (ERR_CONFIG) that names
+ * the JSON path.
  */
 int json_write_canonical(const struct json *j, struct buf *out, struct err *err);
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_escapes.h"
 #include "base/swar.h"
 
 void jc_init(struct json_cursor *c, const char *text, size_t len)

@@ -8,35 +8,18 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/json_escapes.h"
+#include "base/json_keys.h"
 #include "base/mem.h"
 #include "base/swar.h"
 #include "base/text.h"
-
-/* A key of an object that is still open. */
-struct key {
-    uint64_t hash;
-    const char *text; /* escapes undone */
-    size_t len;
-    const char *at; /* where it stands, for the message */
-};
-
-/* Objects with many keys get a hash set of indexes into `keys`; the others are searched. */
-#define FEW_KEYS 12
-struct key_set {
-    uint32_t *slots; /* index + 1, 0 is free */
-    size_t cap;      /* power of two, or 0 */
-    bool in_use;
-};
 
 struct scan {
     const char *text, *at, *end;
     const char *name;
     struct json_rules rules;
     struct err *err;
-    struct key *keys; /* a stack: keys of outer objects first */
-    size_t key_count, key_cap;
-    struct key few[32];
-    struct key_set sets[JSON_MAX_DEPTH + 1];
+    struct json_keys keys;
     struct arena undone; /* keys that had escapes */
     unsigned depth;
 };
@@ -124,29 +107,11 @@ static inline void skip_space(struct scan *s)
 
 /* ---- strings ---- */
 
-static int hex4(const char *p, const char *end)
-{
-    int code = 0;
-
-    if (end - p < 4)
-        return -1;
-    for (int i = 0; i < 4; i++) {
-        char c = p[i];
-        if (c >= '0' && c <= '9')
-            code = code * 16 + (c - '0');
-        else if ((c | 32) >= 'a' && (c | 32) <= 'f')
-            code = code * 16 + ((c | 32) - 'a' + 10);
-        else
-            return -1;
-    }
-    return code;
-}
-
 /* At the 'u' of \uXXXX; moves behind it, and behind the low half of a pair. */
 static int unicode_escape(struct scan *s)
 {
     const char *start = s->at - 1;
-    int code = hex4(s->at + 1, s->end);
+    int code = json_hex4(s->at + 1, s->end);
 
     if (code < 0)
         return fault(s, start, "\\u needs four hex digits");
@@ -159,7 +124,7 @@ static int unicode_escape(struct scan *s)
         return 0;
     int low = -1;
     if (s->end - s->at >= 2 && s->at[0] == '\\' && s->at[1] == 'u')
-        low = hex4(s->at + 2, s->end);
+        low = json_hex4(s->at + 2, s->end);
     if (low < 0xDC00 || low > 0xDFFF)
         return fault(s, start, "lone surrogate \\u%04x", (unsigned)code);
     s->at += 6;
@@ -231,147 +196,7 @@ static int scan_string(struct scan *s, bool *escaped)
 
 /* ---- keys ---- */
 
-static uint64_t hash_of(const char *p, size_t n)
-{
-    uint64_t h = 0x9E3779B97F4A7C15U ^ n;
-
-    for (; n >= 8; p += 8, n -= 8) {
-        uint64_t word;
-        memcpy(&word, p, 8);
-        h = (h ^ word) * 0xD6E8FEB86659FD93U;
-        h ^= h >> 32;
-    }
-    uint64_t rest = 0;
-    memcpy(&rest, p, n);
-    h = (h ^ rest) * 0xD6E8FEB86659FD93U;
-    return h ^ (h >> 29);
-}
-
-static bool same_key(const struct key *a, const struct key *b)
-{
-    return a->hash == b->hash && a->len == b->len && memcmp(a->text, b->text, a->len) == 0;
-}
-
-static void set_put(struct scan *s, struct key_set *set, size_t index)
-{
-    size_t i = s->keys[index].hash & (set->cap - 1);
-
-    while (set->slots[i] != 0)
-        i = (i + 1) & (set->cap - 1);
-    set->slots[i] = (uint32_t)index + 1;
-}
-
-/* (Re)builds the set of the innermost object, whose keys start at `base`. */
-static void set_build(struct scan *s, struct key_set *set, size_t base)
-{
-    size_t cap = set->cap < 64 ? 64 : set->cap;
-
-    while (cap < (s->key_count - base) * 4)
-        cap *= 2;
-    if (cap != set->cap) {
-        set->slots = xreallocarray(set->slots, cap, sizeof *set->slots);
-        set->cap = cap;
-    }
-    memset(set->slots, 0, cap * sizeof *set->slots);
-    for (size_t i = base; i < s->key_count; i++)
-        set_put(s, set, i);
-    set->in_use = true;
-}
-
-static const struct key *find_key(const struct scan *s, size_t base, const struct key *key)
-{
-    const struct key_set *set = &s->sets[s->depth];
-
-    if (!set->in_use) {
-        for (size_t i = base; i < s->key_count; i++) {
-            if (same_key(&s->keys[i], key))
-                return &s->keys[i];
-        }
-        return NULL;
-    }
-    for (size_t i = key->hash & (set->cap - 1); set->slots[i] != 0; i = (i + 1) & (set->cap - 1)) {
-        if (same_key(&s->keys[set->slots[i] - 1], key))
-            return &s->keys[set->slots[i] - 1];
-    }
-    return NULL;
-}
-
-static void push_key(struct scan *s, size_t base, const struct key *key)
-{
-    struct key_set *set = &s->sets[s->depth];
-
-    if (s->key_count == s->key_cap) {
-        size_t cap = s->key_cap * 2;
-        struct key *keys = xreallocarray(s->keys == s->few ? NULL : s->keys, cap, sizeof *keys);
-        if (s->keys == s->few)
-            memcpy(keys, s->few, s->key_count * sizeof *keys);
-        s->keys = keys;
-        s->key_cap = cap;
-    }
-    s->keys[s->key_count++] = *key;
-    size_t count = s->key_count - base;
-    if (count <= FEW_KEYS)
-        return;
-    if (!set->in_use || count * 2 > set->cap)
-        set_build(s, set, base);
-    else
-        set_put(s, set, s->key_count - 1);
-}
-
-static char undone_escape(char c)
-{
-    switch (c) {
-    case 'b':
-        return '\b';
-    case 'f':
-        return '\f';
-    case 'n':
-        return '\n';
-    case 'r':
-        return '\r';
-    case 't':
-        return '\t';
-    default:
-        return c;
-    }
-}
-
-/* A \uXXXX, at its hex digits; returns behind it, or behind the low half of a pair. */
-static const char *undo_unicode(const char *p, const char *end, struct buf *out)
-{
-    uint32_t code = (uint32_t)hex4(p, end);
-
-    p += 4;
-    if (code >= 0xD800 && code <= 0xDBFF) {
-        uint32_t low = (uint32_t)hex4(p + 2, end);
-        code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
-        p += 6;
-    }
-    text_encode(out, code);
-    return p;
-}
-
-int json_undo_escapes(const char *text, size_t len, struct buf *out)
-{
-    const char *end = text + len;
-
-    for (const char *p = text; p < end;) {
-        const char *plain = memchr(p, '\\', (size_t)(end - p));
-        if (plain == NULL)
-            plain = end;
-        buf_add(out, p, (size_t)(plain - p));
-        if (plain == end)
-            break;
-        p = plain + 2;
-        if (plain[1] == 'u')
-            p = undo_unicode(p, end, out);
-        else
-            buf_addch(out, undone_escape(plain[1]));
-    }
-    return out->overflow ? -1 : 0;
-}
-
-static int duplicate(struct scan *s, const struct key *key, const struct key *first)
+static int duplicate(struct scan *s, const struct json_key *key, const struct json_key *first)
 {
     struct buf shown = BUF_INIT;
     size_t column;
@@ -386,7 +211,7 @@ static int duplicate(struct scan *s, const struct key *key, const struct key *fi
 static int scan_key(struct scan *s, size_t base)
 {
     bool escaped;
-    struct key key = {.at = s->at};
+    struct json_key key = {.at = s->at};
 
     if (s->at >= s->end || *s->at != '"')
         return expected(s, "a key in double quotes");
@@ -401,12 +226,8 @@ static int scan_key(struct scan *s, size_t base)
         key.len = b.len;
         buf_release(&b);
     }
-    key.hash = hash_of(key.text, key.len);
-    const struct key *first = find_key(s, base, &key);
-    if (first != NULL)
-        return duplicate(s, &key, first);
-    push_key(s, base, &key);
-    return 0;
+    const struct json_key *first = json_keys_add(&s->keys, s->depth, base, &key);
+    return first != NULL ? duplicate(s, &key, first) : 0;
 }
 
 /* ---- numbers and literals ---- */
@@ -528,14 +349,13 @@ static int scan_members(struct scan *s, size_t base)
 
 static int scan_object(struct scan *s)
 {
-    size_t base = s->key_count;
+    size_t base = s->keys.count;
 
     if (enter(s) < 0)
         return -1;
     if ((s->at >= s->end || *s->at != '}') && scan_members(s, base) < 0)
         return -1;
-    s->key_count = base;
-    s->sets[s->depth].in_use = false;
+    json_keys_drop(&s->keys, s->depth, base);
     s->depth--;
     s->at++;
     return 0;
@@ -599,10 +419,7 @@ static int scan_document(struct scan *s)
 
 static void scan_release(struct scan *s)
 {
-    for (size_t i = 0; i <= JSON_MAX_DEPTH; i++)
-        free(s->sets[i].slots);
-    if (s->keys != s->few)
-        free(s->keys);
+    json_keys_release(&s->keys);
     arena_release(&s->undone);
 }
 
@@ -628,11 +445,8 @@ int json_scan(const char *text, size_t len, const char *name, const struct json_
     s.end = text + len;
     s.name = name;
     s.err = err;
-    s.keys = s.few;
-    s.key_count = 0;
-    s.key_cap = sizeof s.few / sizeof *s.few;
     s.depth = 0;
-    memset(s.sets, 0, sizeof s.sets);
+    json_keys_init(&s.keys);
     arena_init(&s.undone);
     rules_or_defaults(&s.rules, rules);
     if (len > s.rules.max_bytes)

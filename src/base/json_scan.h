@@ -11,7 +11,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/buf.h"
 #include "base/err.h"
 
 #define JSON_MAX_DEPTH 64
@@ -30,8 +29,5 @@ struct json_rules {
 /* Returns 0, or -1 with a message like "'srt.json' line 3 column 7: ...". NULL rules: defaults. */
 int json_scan(const char *text, size_t len, const char *name, const struct json_rules *rules,
               struct err *err);
-
-/* Adds the inside of a scanned string, escapes undone. Returns -1 if it does not fit. */
-int json_undo_escapes(const char *text, size_t len, struct buf *out);
 
 #endif

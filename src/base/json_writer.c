@@ -312,16 +312,12 @@ void jw_raw(struct json_writer *w, const char *json, size_t n)
 
 void jw_string(struct json_writer *w, const char *s)
 {
-    if (s == NULL)
+    if (s == NULL) {
         jw_null(w);
-    else
-        jw_stringn(w, s, strlen(s));
-}
-
-void jw_stringn(struct json_writer *w, const char *s, size_t n)
-{
+        return;
+    }
     before_value(w);
-    json_quote(w->out, s, n);
+    json_quote(w->out, s, strlen(s));
 }
 
 void jw_double(struct json_writer *w, double value)

@@ -46,10 +46,9 @@ void jw_array_end(struct json_writer *w);
 void jw_key(struct json_writer *w, const char *key);
 
 void jw_string(struct json_writer *w, const char *s); /* NULL writes null */
-void jw_stringn(struct json_writer *w, const char *s, size_t n);
-void jw_double(struct json_writer *w, double value); /* inf and nan write null */
-void jw_int(struct json_writer *w, int64_t value);   /* beyond 2^53: written as a string */
-void jw_uint(struct json_writer *w, uint64_t value); /* beyond 2^53: written as a string */
+void jw_double(struct json_writer *w, double value);  /* inf and nan write null */
+void jw_int(struct json_writer *w, int64_t value);    /* beyond 2^53: written as a string */
+void jw_uint(struct json_writer *w, uint64_t value);  /* beyond 2^53: written as a string */
 void jw_bool(struct json_writer *w, bool value);
 void jw_null(struct json_writer *w);
 

@@ -8,8 +8,15 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 struct arena;
+
+/* Whether two texts are equal: at once where they are one, or begin differently. */
+static inline bool strings_same(const char *a, const char *b)
+{
+    return a == b || (*a == *b && strcmp(a, b) == 0);
+}
 
 struct strings {
     const char **items; /* items[count] is NULL once anything was added; NULL when empty */

@@ -24,8 +24,7 @@ void text_encode(struct buf *out, uint32_t code);
 /* Whether all of it is UTF-8. */
 bool text_is_utf8(const char *p, size_t n);
 
-/* Columns of one character, and whether it shows nothing of itself (control, format, separator). */
-size_t text_char_width(uint32_t code);
+/* Whether a character shows nothing of itself (control, format, separator). */
 bool text_is_unseen(uint32_t code);
 
 /* Columns on a terminal: 0 for combining and invisible, 2 for wide characters, else 1. */
@@ -35,9 +34,8 @@ size_t text_width_n(const char *p, size_t n);
 /* Adds `s`, cut to `width` columns; a cut text ends in U+2026 (one column). */
 void text_truncate(struct buf *out, const char *s, size_t width);
 
-/* Adds `s` filled with spaces to `width` columns: at its end, or in front of it. */
+/* Adds `s`, then spaces up to `width` columns. */
 void text_pad_right(struct buf *out, const char *s, size_t width);
-void text_pad_left(struct buf *out, const char *s, size_t width);
 
 /*
  * Adds what a child wrote, made harmless: one line, control characters and bytes that are not

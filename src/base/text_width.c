@@ -149,7 +149,8 @@ bool text_is_unseen(uint32_t code)
     return code < 0x20 || code == 0x7F || (code >= 0x80 && IN(unseen, code));
 }
 
-size_t text_char_width(uint32_t code)
+/* Columns of one character. */
+static size_t char_width(uint32_t code)
 {
     if (code < 0x20 || (code >= 0x7F && code < 0xA0))
         return 0;
@@ -167,7 +168,7 @@ size_t text_width_n(const char *p, size_t n)
 
     while (n > 0) {
         size_t bytes = text_decode(p, n, &code);
-        width += bytes > 0 ? text_char_width(code) : 1;
+        width += bytes > 0 ? char_width(code) : 1;
         bytes += bytes == 0;
         p += bytes;
         n -= bytes;
@@ -193,7 +194,7 @@ void text_truncate(struct buf *out, const char *s, size_t width)
     }
     while (at < len) {
         size_t bytes = text_decode(s + at, len - at, &code);
-        size_t columns = bytes > 0 ? text_char_width(code) : 1;
+        size_t columns = bytes > 0 ? char_width(code) : 1;
         if (used + columns + 1 > width)
             break;
         used += columns;
@@ -211,13 +212,4 @@ void text_pad_right(struct buf *out, const char *s, size_t width)
     buf_addstr(out, s);
     if (used < width)
         buf_fill(out, ' ', width - used);
-}
-
-void text_pad_left(struct buf *out, const char *s, size_t width)
-{
-    size_t used = text_width(s);
-
-    if (used < width)
-        buf_fill(out, ' ', width - used);
-    buf_addstr(out, s);
 }

@@ -35,18 +35,6 @@ void units_canonical_time(int64_t ns, char out[UNITS_TEXT]);
 void units_canonical_rate(uint64_t bps, char out[UNITS_TEXT]);
 void units_canonical_size(uint64_t bytes, char out[UNITS_TEXT]);
 
-/*
- * For people: three significant digits and a scaled unit: "4.52ms", "12.3MB", "320Mbit/s",
- * "1.23G". Units of 1000, as poop scales. Infinite values give "inf", nan gives "n/a".
- */
-void units_format_time(double ns, char out[UNITS_TEXT]);
-void units_format_rate(double bps, char out[UNITS_TEXT]);
-void units_format_size(double bytes, char out[UNITS_TEXT]);
-void units_format_count(double count, char out[UNITS_TEXT]);
-
-/* A fraction as a percentage with its sign: 0.0123 gives "+1.2%", 0 gives "0.0%". */
-void units_format_change(double fraction, char out[UNITS_TEXT]);
-
 /* A value of a metric, scaled for people. */
 struct units_scaled {
     double value;    /* in the scaled unit */
@@ -55,15 +43,13 @@ struct units_scaled {
 };
 
 /*
- * Scales a value in a metric's base unit: "s", "us", "B", "Mbit/s", "CPU-s/Gbit", "1/s", "count"
- * or "" (a pure number). A unit not known here is scaled as a count and printed after a space.
+ * Scales a finite value in a metric's unit, by 1000 as poop does: 4.52 "ms", 12.3 "MB", 1.23 "G".
+ * Known are "s", "us", "ns", "B", "bit/s", "Mbit/s", "CPU-s/Gbit", "1/s", "count" and "" (a pure
+ * number). Another unit is scaled as a count and stands behind a space in the suffix.
  */
 void units_scale(double value, const char *unit, struct units_scaled *out);
 
 /* The number alone, with its decimals; what they could not say as 1.23e+45. */
 void units_digits(const struct units_scaled *scaled, char out[UNITS_TEXT]);
-
-/* units_scale as text. */
-void units_format(double value, const char *unit, char out[UNITS_TEXT]);
 
 #endif

@@ -68,16 +68,17 @@ static const struct scale *scale_for(const struct scaling *scaling, double value
 
 void units_scale(double value, const char *unit, struct units_scaled *out)
 {
-    const struct scaling *scaling = scaling_of(unit);
-    const struct scale *scale = scale_for(scaling != NULL ? scaling : COUNT_SCALING, value);
-    bool smallest = scale == (scaling != NULL ? scaling : COUNT_SCALING)->scales;
+    const struct scaling *known = scaling_of(unit);
+    const struct scaling *scaling = known != NULL ? known : COUNT_SCALING;
+    const struct scale *scale = scale_for(scaling, value);
+    bool smallest = scale == scaling->scales;
 
     out->value = value / scale->factor;
     if (smallest && fabs(out->value) < 1e15 && rint(out->value) == out->value)
         out->decimals = 0;
     else
         out->decimals = decimals_for(fabs(out->value));
-    if (scaling != NULL)
+    if (known != NULL)
         snprintf(out->suffix, sizeof out->suffix, "%s", scale->suffix);
     else
         snprintf(out->suffix, sizeof out->suffix, "%s %s", scale->suffix, unit);
@@ -95,61 +96,4 @@ void units_digits(const struct units_scaled *scaled, char out[UNITS_TEXT])
         snprintf(out, UNITS_TEXT, "%.2e", scaled->value);
     else
         snprintf(out, UNITS_TEXT, "%.*f", scaled->decimals, scaled->value + 0.0); /* no -0 */
-}
-
-void units_format(double value, const char *unit, char out[UNITS_TEXT])
-{
-    struct units_scaled scaled;
-    char digits[UNITS_TEXT];
-
-    if (isnan(value)) {
-        snprintf(out, UNITS_TEXT, "n/a");
-        return;
-    }
-    if (isinf(value)) {
-        snprintf(out, UNITS_TEXT, value > 0 ? "inf" : "-inf");
-        return;
-    }
-    units_scale(value, unit, &scaled);
-    units_digits(&scaled, digits);
-    snprintf(out, UNITS_TEXT, "%.15s%s", digits, scaled.suffix);
-}
-
-void units_format_time(double ns, char out[UNITS_TEXT])
-{
-    units_format(ns, "ns", out);
-}
-
-void units_format_rate(double bps, char out[UNITS_TEXT])
-{
-    units_format(bps, "bit/s", out);
-}
-
-void units_format_size(double bytes, char out[UNITS_TEXT])
-{
-    units_format(bytes, "B", out);
-}
-
-void units_format_count(double count, char out[UNITS_TEXT])
-{
-    units_format(count, "count", out);
-}
-
-void units_format_change(double fraction, char out[UNITS_TEXT])
-{
-    double percent = fraction * 100;
-    double size = fabs(percent);
-
-    if (isnan(percent)) {
-        snprintf(out, UNITS_TEXT, "n/a");
-        return;
-    }
-    if (isinf(percent)) {
-        snprintf(out, UNITS_TEXT, percent > 0 ? "+inf" : "-inf");
-        return;
-    }
-    if (size < 0.005)
-        snprintf(out, UNITS_TEXT, "0.0%%");
-    else
-        snprintf(out, UNITS_TEXT, "%+.*f%%", size < 0.995 ? 2 : size < 99.95 ? 1 : 0, percent);
 }

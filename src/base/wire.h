@@ -31,7 +31,7 @@
 #define WIRE_MAX_FDS 64       /* beside one packet */
 #define WIRE_MAX_EVENTS 64    /* counters of one program */
 #define WIRE_MAX_STRINGS 2048 /* arguments and environment in a packet */
-#define WIRE_ATTR_BYTES 136   /* struct perf_event_attr, PERF_ATTR_SIZE_VER8 */
+#define WIRE_ATTR_BYTES 192   /* struct perf_event_attr: 136 in Linux 6.3, and it grows */
 #define WIRE_CPU_BYTES 1024   /* cpu set: 8192 CPUs */
 
 enum wire_type {

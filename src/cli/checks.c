@@ -37,7 +37,7 @@ static const char *look(const char *path, struct arena *arena)
     return files_read_small(path, text, sizeof(text)) < 0 ? NULL : arena_strdup(arena, text);
 }
 
-/* ---- what a series stands on -------------------------------------------------------------- */
+/* ---- what a series stands on ---- */
 
 static const char *const default_events[] = {
     "PERF_COUNT_HW_CPU_CYCLES",   "PERF_COUNT_HW_INSTRUCTIONS",  "PERF_COUNT_HW_CACHE_REFERENCES",
@@ -109,10 +109,13 @@ static void check_paranoid(struct checks *c, struct arena *arena)
             "a kernel with CONFIG_PERF_EVENTS");
         return;
     }
-    bool allowed = geteuid() == 0 || strtol(level, NULL, 10) <= 1;
+    long number = strtol(level, NULL, 10);
+    bool allowed = geteuid() == 0 || number <= 1;
+    /* Above 2 is Debian's and Ubuntu's addition. */
+    const char *effect =
+        number > 2 ? ": only root may count" : ": user code may be counted, the kernel's part not";
     add(c, "perf-events", allowed ? CHECK_OK : CHECK_NOTE,
-        arena_printf(arena, "perf_event_paranoid is %s%s", level,
-                     allowed ? "" : ": user code may be counted, the kernel's part not"),
+        arena_printf(arena, "perf_event_paranoid is %s%s", level, allowed ? "" : effect),
         "sudo sysctl kernel.perf_event_paranoid=1");
 }
 
@@ -149,7 +152,7 @@ static void check_cgroup(struct checks *c, struct arena *arena)
         "systemd-run --user --scope -p Delegate=yes abba ... (needs cgroup v2)");
 }
 
-/* ---- what disturbs ------------------------------------------------------------------------ */
+/* ---- what disturbs ---- */
 
 static void check_psi(struct checks *c, struct arena *arena)
 {

@@ -33,9 +33,9 @@ void cli_raise_later(int signal)
     signal_later = signal;
 }
 
-/* ---- statuses ----------------------------------------------------------------------------- */
+/* ---- statuses ---- */
 
-int status_of_error(const struct err *err)
+static int status_of_error(const struct err *err)
 {
     switch (err->code) {
     case ERR_USAGE:
@@ -74,7 +74,8 @@ int status_of_report(const struct report *r, bool must_judge)
     }
 }
 
-int status_for_bisect(int status)
+/* For `git bisect run`: 0 good, 1 bad, 125 cannot tell, 255 stop. */
+static int status_for_bisect(int status)
 {
     switch (status) {
     case STATUS_PASSED:
@@ -88,7 +89,7 @@ int status_for_bisect(int status)
     }
 }
 
-/* ---- which sub-command -------------------------------------------------------------------- */
+/* ---- which sub-command ---- */
 
 static bool is_word(const char *text, const char *letter, const char *name)
 {

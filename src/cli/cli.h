@@ -29,17 +29,11 @@ struct cli_end {
 /* Does all that abba does. */
 struct cli_end cli_main(int argc, char **argv);
 
-/* The status of an error. */
-int status_of_error(const struct err *err);
-
 /*
  * The status of a report. A failed or missing run is incomplete also where nothing is judged;
  * `must_judge`: so is a series that judged nothing.
  */
 int status_of_report(const struct report *r, bool must_judge);
-
-/* The same for `git bisect run`: 0 good, 1 bad, 125 cannot tell, 255 stop. */
-int status_for_bisect(int status);
 
 /* Asks for a signal to be raised again when all is closed. */
 void cli_raise_later(int signal);

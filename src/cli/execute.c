@@ -32,9 +32,12 @@ struct session {
     struct progress progress;
     const char *folder;    /* of the archive */
     const char *temporary; /* folder that holds it and is removed at the end, or NULL */
+    struct archive *read;  /* the finished series, read back, and what was judged from it */
+    struct report report;
+    struct arena judged;
 };
 
-/* ---- signals while files are lying about -------------------------------------------------- */
+/* ---- signals while files are lying about ---- */
 
 /*
  * A series holds signals itself. Around it they are only noted, so that a temporary archive is
@@ -94,20 +97,15 @@ static int on_needs_confirm(void *user, const char *folder, const char *profile,
     return needed;
 }
 
+/* The report that is archived, and printed afterwards: of the samples as they stand on disk. */
 static int on_report(void *user, const char *folder, struct buf *out, struct err *err)
 {
-    struct archive *a = NULL;
-    struct arena arena = ARENA_INIT;
-    struct report r;
-    int rc = -1;
-    (void)user;
-    if (archive_open(&a, folder, err) == 0 && judge_archive(a, &r, &arena, err) == 0) {
-        report_encode(&r, out);
-        rc = 0;
-    }
-    archive_close(a);
-    arena_release(&arena);
-    return rc;
+    struct session *x = user;
+    if (archive_open(&x->read, folder, err) != 0 ||
+        judge_archive(x->read, &x->report, &x->judged, err) != 0)
+        return -1;
+    report_encode(&x->report, out);
+    return 0;
 }
 
 int execute_fit_pairs(int64_t duration_ms, const double *took_s, size_t count)
@@ -189,6 +187,7 @@ static int make_plan(struct session *x, struct plan_request *q, struct err *err)
     q->seed = s->seed;
     q->aa = s->aa;
     q->allow_failures = s->allow_failures;
+    q->unsupported_fail = s->unsupported == 1;
     if (plan_build(&x->plan, q, &s->arena, err) != 0)
         return -1;
     show_notes(x);
@@ -242,7 +241,9 @@ static int dated_folder(struct session *x, struct err *err)
         buf_printf(&name, "+%zu", plan->profile_count - 1);
     x->folder = arena_printf(&x->s->arena, "archive/%s-%s-%.8s", time, name.data, plan->sha256);
     buf_release(&name);
-    return files_mkdirs("archive", err);
+    if (files_mkdirs("archive", err) == 0)
+        return 0;
+    return err_hint(err, "--archive DIR says where the data go");
 }
 
 static int choose_folder(struct session *x, struct err *err)
@@ -286,25 +287,15 @@ int execute_print(const struct settings *s, const struct report *r, const char *
     return rc;
 }
 
-/* Reads the archive back, judges, prints. The status, or -1. */
-static int report_archive(struct session *x, struct err *err)
+/* Prints what was judged from the archive. The status, or -1. */
+static int print_report(struct session *x, const char *digest, struct err *err)
 {
-    struct archive *a = NULL;
-    struct arena arena = ARENA_INIT;
-    struct report r;
     const char *kept = x->temporary ? NULL : x->folder;
-    int status = -1;
-    if (archive_open(&a, x->folder, err) != 0 || judge_archive(a, &r, &arena, err) != 0)
-        goto out;
-    if (execute_print(x->s, &r, kept, kept ? a->digest : NULL, err) != 0)
-        goto out;
+    if (execute_print(x->s, &x->report, kept, kept ? digest : NULL, err) != 0)
+        return -1;
     if (kept && (x->s->format != FORMAT_TEXT || x->s->output))
-        terminal_note(x->s, arena_printf(&arena, "archive %s, digest %s", kept, a->digest));
-    status = status_of_report(&r, x->options->must_judge);
-out:
-    archive_close(a);
-    arena_release(&arena);
-    return status;
+        terminal_note(x->s, arena_printf(&x->s->arena, "archive %s, digest %s", kept, digest));
+    return status_of_report(&x->report, x->options->must_judge);
 }
 
 static int run_series(struct session *x, struct err *err)
@@ -314,6 +305,7 @@ static int run_series(struct session *x, struct err *err)
         .archive_folder = x->folder,
         .lock = !x->s->no_lock,
         .identify = x->s->identify,
+        .temporary = x->temporary != NULL,
         .progress = on_progress,
         .note = on_note,
         .needs_confirm = on_needs_confirm,
@@ -331,7 +323,7 @@ static int run_series(struct session *x, struct err *err)
                                    sigabbrev_np(result.signal), (unsigned long long)result.runs));
     }
     if (rc == 0)
-        return report_archive(x, err);
+        return print_report(x, result.digest, err);
     if (result.runs > 0)
         x->temporary = NULL; /* an error costs nothing that was measured */
     if (!x->temporary && files_exists(x->folder) && !err->hint[0])
@@ -362,6 +354,8 @@ int execute(struct settings *s, struct plan_request *request, const struct execu
     hold_signals(before);
     if (choose_folder(&x, err) == 0)
         status = run_series(&x, err);
+    archive_close(x.read);
+    arena_release(&x.judged);
     if (x.temporary)
         (void)files_remove_tree(x.temporary, &ignored);
     release_signals(before);

@@ -34,7 +34,7 @@ const struct option_def *option_find(const struct command_def *command, const ch
     return NULL;
 }
 
-/* ---- values ------------------------------------------------------------------------------- */
+/* ---- values ---- */
 
 static void *field(const struct option_def *option, struct settings *s)
 {
@@ -58,14 +58,17 @@ static int store_integer(const struct option_def *o, const char *text, int64_t *
 
 static int store_time(const struct option_def *o, const char *text, int64_t *out, struct err *err)
 {
+    char low[UNITS_TEXT], high[UNITS_TEXT];
     if (units_parse_time(text, out, err) != 0) {
         err->code = ERR_USAGE;
         return err_wrap(err, "option '--%s'", o->name);
     }
-    if (*out < o->min)
-        return err_set(err, ERR_USAGE, "option '--%s': found '%s', allowed is a time above 0",
-                       o->name, text);
-    return 0;
+    if (*out >= o->min && *out <= o->max)
+        return 0;
+    units_canonical_time(o->min, low);
+    units_canonical_time(o->max, high);
+    return err_set(err, ERR_USAGE, "option '--%s': found '%s', allowed is a time from %s to %s",
+                   o->name, text, low, high);
 }
 
 static int store_choice(const struct option_def *o, const char *text, int *out, struct err *err)
@@ -89,8 +92,9 @@ static int store_choice(const struct option_def *o, const char *text, int *out, 
     return -1;
 }
 
-int option_store(const struct option_def *option, const char *text, struct settings *s,
-                 struct err *err)
+/* Stores the value of one option given as text. ERR_USAGE. */
+static int option_store(const struct option_def *option, const char *text, struct settings *s,
+                        struct err *err)
 {
     void *to = field(option, s);
     switch (option->kind) {
@@ -117,7 +121,7 @@ int option_store(const struct option_def *option, const char *text, struct setti
     return -1;
 }
 
-/* ---- words -------------------------------------------------------------------------------- */
+/* ---- words ---- */
 
 /* The table in getopt's form. */
 struct split {

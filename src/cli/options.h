@@ -25,7 +25,7 @@ enum option_kind {
     OPTION_TEXT,    /* const char * */
     OPTION_LIST,    /* struct strings; may be given several times */
     OPTION_INTEGER, /* int64_t within [min, max] */
-    OPTION_TIME,    /* int64_t ns: a quantity with its unit */
+    OPTION_TIME,    /* int64_t ns within [min, max]: a quantity with its unit */
     OPTION_CHOICE,  /* int: place in `choices` */
 };
 
@@ -88,9 +88,5 @@ int options_parse(const struct command_def *command, int argc, char **argv, stru
 /* Whether the number of operands fits. ERR_USAGE. Not asked of a command that was given --help. */
 int options_check_operands(const struct command_def *command, const struct settings *s,
                            struct err *err);
-
-/* Stores the value of one option given as text; used by options_parse and tests. ERR_USAGE. */
-int option_store(const struct option_def *option, const char *text, struct settings *s,
-                 struct err *err);
 
 #endif

@@ -25,7 +25,10 @@ void settings_release(struct settings *s)
 static const char *const color_choices[] = {"auto", "always", "never", "ansi", NULL};
 static const char *const format_choices[] = {"text", "markdown", "json", "junit", NULL};
 
-#define MAX_PAIRS 100000
+/* What a plan takes: model/profile.c. */
+#define MAX_PAIRS 10000
+#define MIN_TIMEOUT_NS 1000000
+#define HOUR_NS (3600 * 1000000000LL)
 
 static const struct option_def pairs[] = {
     {.letter = 'd',
@@ -59,6 +62,7 @@ static const struct option_def pairs[] = {
      .arg = "TIME",
      .kind = OPTION_TIME,
      .offset = AT(pause_ns),
+     .max = HOUR_NS,
      .preset = "0s",
      .help = "pause before every run, such as 50ms or 1s"},
     {.name = "timeout",
@@ -66,7 +70,8 @@ static const struct option_def pairs[] = {
      .kind = OPTION_TIME,
      .offset = AT(timeout_ns),
      .preset = "60s",
-     .min = 1,
+     .min = MIN_TIMEOUT_NS,
+     .max = 24 * HOUR_NS,
      .help = "end a run that takes longer; it counts as failed"},
     {.name = "seed",
      .arg = "N",
@@ -106,13 +111,15 @@ static const struct option_def run_pairs[] = {
      .arg = "TIME",
      .kind = OPTION_TIME,
      .offset = AT(pause_ns),
+     .max = HOUR_NS,
      .absent = "as the profile says",
      .help = "pause before every run, such as 50ms or 1s"},
     {.name = "timeout",
      .arg = "TIME",
      .kind = OPTION_TIME,
      .offset = AT(timeout_ns),
-     .min = 1,
+     .min = MIN_TIMEOUT_NS,
+     .max = 24 * HOUR_NS,
      .absent = "as the profile says",
      .help = "end a run that takes longer; it counts as failed"},
     {.name = "seed",
@@ -249,6 +256,20 @@ static const struct option_def keeping[] = {
      .help = "print what would be run, its hash, and what it could see; run nothing"},
 };
 GROUP(group_keeping, "Archive and plan", keeping);
+
+static const char *const unsupported_choices[] = {"skip", "fail", NULL};
+
+static const struct option_def machine[] = {
+    {.name = "unsupported",
+     .arg = "skip|fail",
+     .kind = OPTION_CHOICE,
+     .offset = AT(unsupported),
+     .choices = unsupported_choices,
+     .preset = "skip",
+     .help = "what to do with a profile that this machine cannot run, as one with CPUs that are "
+             "not there: leave it out and say so, or run nothing"},
+};
+GROUP(group_machine, "What this machine cannot do", machine);
 
 static const struct option_def output[] = {
     {.name = "format",

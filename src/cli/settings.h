@@ -43,8 +43,9 @@ struct settings {
 
     /* where it goes */
     const char *archive, *output;
-    int format; /* enum report_format */
-    int color;  /* enum color_when */
+    int unsupported; /* 0: skip, 1: fail */
+    int format;      /* enum report_format */
+    int color;       /* enum color_when */
     bool no_lock, identify, plan;
     bool quiet, verbose;
 
@@ -63,6 +64,7 @@ extern const struct option_group group_run_pairs; /* run: how often */
 extern const struct option_group group_variants;  /* run: what is compared */
 extern const struct option_group group_runs;      /* how every run is started */
 extern const struct option_group group_judging;
+extern const struct option_group group_machine; /* profiles that it cannot run (run) */
 extern const struct option_group group_keeping; /* archive, lock, plan */
 extern const struct option_group group_output;  /* format, file, colour, verbosity */
 extern const struct option_group group_plain;   /* colour, verbosity */

@@ -6,9 +6,10 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/strings.h"
 #include "judge/exact.h"
 
-/* --- what was fixed beforehand --- */
+/* ---- what was fixed beforehand ---- */
 
 static const struct profile_control *control_of(const struct profile *p, const char *metric)
 {
@@ -65,7 +66,7 @@ static void require_judged(const struct judging *j, struct stage *s)
         stage_require(s, s->profile->controls[i].metric, j->arena);
 }
 
-/* --- one stage --- */
+/* ---- one stage ---- */
 
 static void judge_metric(struct judged_stage *s, const struct judging *j, struct columns *c,
                          size_t metric, size_t candidate)
@@ -120,7 +121,7 @@ void assess_stage(struct judged_stage *s, const struct judging *j, size_t profil
     s->verdict = stage_verdict(s);
 }
 
-/* --- runs that did not end well --- */
+/* ---- runs that did not end well ---- */
 
 static const char *tail_of(const struct sample *run)
 {
@@ -171,7 +172,7 @@ static void look_at_runs(struct assessment *x, const struct judging *j, const st
     for (size_t i = 0; i < j->archive->sample_count; i++) {
         const struct sample *run = &j->archive->samples[i];
 
-        if (strcmp(run->profile, p->name) != 0)
+        if (!strings_same(run->profile, p->name))
             continue;
         if (run->program_changed && !x->changed)
             x->changed = run;
@@ -183,7 +184,7 @@ static void look_at_runs(struct assessment *x, const struct judging *j, const st
     }
 }
 
-/* --- the profile --- */
+/* ---- the profile ---- */
 
 static const char *order_text(const struct stage *s, struct arena *arena)
 {

@@ -3,13 +3,14 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/strings.h"
 
-/* --- runs --- */
+/* ---- runs ---- */
 
 static size_t variant_index(const struct plan *p, const char *name)
 {
     for (size_t i = 0; i < p->variant_count; i++) {
-        if (strcmp(p->variants[i].name, name) == 0)
+        if (strings_same(p->variants[i].name, name))
             return i;
     }
     return p->variant_count;
@@ -20,7 +21,7 @@ static size_t block_of(const struct stage *s, const struct sample *sample)
 {
     uint64_t before = 0;
 
-    if (sample->stage != s->which || strcmp(sample->profile, s->profile->name) != 0)
+    if (sample->stage != s->which || !strings_same(sample->profile, s->profile->name))
         return s->blocks;
     if (s->which == STAGE_CONFIRM)
         before = (uint64_t)plan_pairs(s->plan, s->profile);
@@ -51,14 +52,14 @@ static void place_runs(struct stage *s, const struct archive *a, struct arena *a
         s->present += s->run[i] ? 1 : 0;
 }
 
-/* --- names of metrics --- */
+/* ---- names of metrics ---- */
 
 static void add_name(struct stage *s, const char *name, size_t guess, struct arena *arena)
 {
-    if (guess < s->metric_count && strcmp(s->metrics[guess], name) == 0)
+    if (guess < s->metric_count && strings_same(s->metrics[guess], name))
         return;
     for (size_t i = 0; i < s->metric_count; i++) {
-        if (strcmp(s->metrics[i], name) == 0)
+        if (strings_same(s->metrics[i], name))
             return;
     }
     if (s->metric_count == s->metric_room) {
@@ -111,7 +112,7 @@ void stage_collect(struct stage *s, const struct archive *a, size_t profile,
     name_metrics(s, arena);
 }
 
-/* --- pairs --- */
+/* ---- pairs ---- */
 
 const struct sample *stage_run(const struct stage *s, size_t block, size_t variant)
 {
@@ -157,7 +158,7 @@ bool stage_block_noisy(const struct stage *s, size_t block)
     return false;
 }
 
-/* --- columns --- */
+/* ---- columns ---- */
 
 void columns_init(struct columns *c, const struct stage *s, struct arena *arena)
 {
@@ -171,7 +172,7 @@ void columns_init(struct columns *c, const struct stage *s, struct arena *arena)
 static const struct sample_metric *find_metric(const struct sample *run, const char *name,
                                                size_t guess)
 {
-    if (guess < run->metric_count && strcmp(run->metrics[guess].name, name) == 0)
+    if (guess < run->metric_count && strings_same(run->metrics[guess].name, name))
         return &run->metrics[guess];
     return sample_find_metric(run, name);
 }

@@ -128,8 +128,7 @@ static double normal_middle(double x)
     return normal_pdf(x) * sum;
 }
 
-/* P(X > x) for x > 1.5: phi(x) / (x + 1/(x + 2/(x + 3/(x + ...)))), Abramowitz and Stegun 26.2.14.
- */
+/* P(X > x), x > 1.5: phi(x) / (x + 1/(x + 2/(x + 3/(x + ...)))) (Abramowitz, Stegun 26.2.14). */
 static double normal_far(double x)
 {
     double denominator = x;

@@ -12,7 +12,7 @@
 #define NEGLIGIBLE 1e-20 /* a term that no longer changes a double's sum */
 #define Z_975 1.959963984540054
 
-/* --- order --- */
+/* ---- order ---- */
 
 static int compare_doubles(const void *a, const void *b)
 {
@@ -57,7 +57,7 @@ double sorted_median(const double *sorted, size_t n)
     return n % 2 ? sorted[n / 2] : midpoint(sorted[n / 2 - 1], sorted[n / 2]);
 }
 
-/* --- binomial --- */
+/* ---- binomial ---- */
 
 /* P(from <= X <= to): weights relative to the mode's, which is 1, over the sum of all. */
 static double binomial_range(size_t n, size_t from, size_t to, double p)
@@ -127,7 +127,7 @@ double sign_level(size_t n, size_t k)
     return k == 0 ? 0.0 : 1.0 - binomial_at_most(n, k - 1, 0.5);
 }
 
-/* --- ranks --- */
+/* ---- ranks ---- */
 
 struct ranked {
     double value;
@@ -139,8 +139,7 @@ static int compare_ranked(const void *a, const void *b)
     return compare_doubles(&((const struct ranked *)a)->value, &((const struct ranked *)b)->value);
 }
 
-/* Twice the mid-ranks of n values. *ties becomes the sum of t^3 - t over groups of t equal values.
- */
+/* Twice the mid-ranks of n values; *ties: the sum of t^3 - t over groups of t equal values. */
 static void double_ranks(const double *values, size_t n, size_t *ranks, double *ties)
 {
     struct ranked *r = xreallocarray(NULL, n + 1, sizeof(*r));
@@ -192,7 +191,7 @@ static double two_sided(double less, double greater)
     return p < 1.0 ? p : 1.0;
 }
 
-/* --- signed ranks --- */
+/* ---- signed ranks ---- */
 
 /* counts[s] = in how many subsets the ranks sum to s; counts holds sum + 1 zeros at first. */
 static void subset_sums(const size_t *ranks, size_t n, double *counts, size_t sum)
@@ -285,7 +284,7 @@ void signed_rank_test(const double *values, size_t n, struct signed_rank *out)
     free(kept);
 }
 
-/* --- rank sums --- */
+/* ---- rank sums ---- */
 
 /* Distribution of the doubled rank sum of nx values out of all n: table[i][s] counts the choices
  * of i values whose ranks sum to s. */
@@ -341,7 +340,7 @@ void rank_sum_test(const double *x, size_t nx, const double *y, size_t ny, struc
     free(ranks);
 }
 
-/* --- Holm --- */
+/* ---- Holm ---- */
 
 void holm_adjust(const double *p, size_t m, size_t planned, double *adjusted)
 {

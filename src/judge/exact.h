@@ -39,8 +39,7 @@ struct signed_rank {
     bool exact;       /* false: normal approximation */
 };
 
-/* Signed-rank test of n values against zero; infinities rank last. Nothing left: p = 1.
- */
+/* Signed-rank test of n values against zero; infinities rank last. Nothing left: p = 1. */
 void signed_rank_test(const double *values, size_t n, struct signed_rank *out);
 
 struct rank_sum {
@@ -59,8 +58,7 @@ void holm_adjust(const double *p, size_t m, size_t planned, double *adjusted);
 /* Sorts ascending; infinities at their ends. */
 void sort_ascending(double *values, size_t n);
 
-/* Mean of two values that never is nan: of opposite infinities it is 0, and it does not overflow.
- */
+/* Mean of two values, never nan (0 for opposite infinities), and without overflow. */
 double midpoint(double a, double b);
 
 /* Median of n >= 1 ascending values. */

@@ -10,7 +10,7 @@
 #include "judge/notes.h"
 #include "judge/power.h"
 
-/* --- over all profiles --- */
+/* ---- over all profiles ---- */
 
 static int count_gates(const struct judging *j, const struct assessment *x)
 {
@@ -96,7 +96,7 @@ static void fill_alarms(struct report *r, const struct judging *j, const struct 
     free(alarms);
 }
 
-/* --- least favourable changes --- */
+/* ---- least favourable changes ---- */
 
 static double worse_of(const struct report_metric *m, double change)
 {
@@ -137,7 +137,7 @@ static void fill_worst(struct report *r, struct arena *arena)
     }
 }
 
-/* --- the whole --- */
+/* ---- the whole ---- */
 
 static void fill_head(struct report *r, const struct judging *j)
 {
@@ -164,7 +164,8 @@ static void fill_head(struct report *r, const struct judging *j)
 static bool question_open(const struct judging *j)
 {
     for (size_t i = 0; i < j->limits->limit_count; i++) {
-        if (j->limits->limits[i].asked && !notes_yielded(j, j->limits->limits[i].metric))
+        if (j->limits->limits[i].asked &&
+            !plan_yields_anywhere(j->plan, j->limits->limits[i].metric))
             return true;
     }
     return false;
@@ -230,7 +231,7 @@ int judge_archive_with(const struct archive *a, const struct thresholds *t, stru
     if (check_analysis(a->plan, err) < 0)
         return -1;
     for (size_t i = 0; i < t->limit_count; i++) {
-        if (t->limits[i].asked && !notes_yielded(&j, t->limits[i].metric))
+        if (t->limits[i].asked && !plan_yields_anywhere(j.plan, t->limits[i].metric))
             return err_set(err, ERR_CONFIG, "no profile of the series yields the metric '%s'",
                            t->limits[i].metric);
     }

@@ -8,6 +8,9 @@
 #include "base/mem.h"
 #include "judge/power.h"
 
+#define SIGNIFICANT 0.05  /* p of a slot effect that is told */
+#define BYTES_DIFFER 0.01 /* change of delivered bytes from which totals mislead */
+
 /* A list of notes under construction. */
 struct notes {
     struct strings *list;
@@ -27,21 +30,12 @@ static void add(struct notes *n, const char *fmt, ...)
     strings_add(n->list, n->arena, arena_strdup(n->arena, text));
 }
 
-/* --- what did not end well --- */
-
-static const struct report_failure *failures_of(const struct report_profile *p, const char *variant)
-{
-    for (size_t i = 0; i < p->failure_count; i++) {
-        if (strcmp(p->failures[i].variant, variant) == 0)
-            return &p->failures[i];
-    }
-    return NULL;
-}
+/* ---- what did not end well ---- */
 
 /* Failures of a candidate alone are the first thing that anyone wants to know. */
 static void note_failures(struct notes *n, const struct report_profile *p, const struct judging *j)
 {
-    bool baseline = failures_of(p, j->plan->variants[0].name) != NULL;
+    bool baseline = report_failure_of(p, j->plan->variants[0].name) != NULL;
 
     for (size_t i = 0; i < p->failure_count && !baseline; i++)
         add(n, "only the candidate fails: '%s' in %d runs, the baseline in none",
@@ -70,7 +64,7 @@ static void note_completeness(struct notes *n, const struct report_profile *p,
                                  : sample_status_name(x->bad_warmup->status));
 }
 
-/* --- how far the figures carry --- */
+/* ---- how far the figures carry ---- */
 
 static void note_count(struct notes *n, const struct report_profile *p, bool judged)
 {
@@ -94,16 +88,25 @@ static void note_noise(struct notes *n, const struct report_profile *p, const st
             p->noisy_pairs, p->pairs, of->noise_others_text, of->noise_steal_text);
 }
 
+/* "12.3 %"; what is out of all proportion, or a change from 0, is no figure. */
+static const char *share(const struct notes *n, double fraction)
+{
+    const double percent = 100.0 * fabs(fraction);
+
+    if (!(percent <= 1e6))
+        return "more than 1000000 %";
+    return arena_printf(n->arena, "%.1f %%", percent);
+}
+
 /* Two variants: how much the place in a pair matters, where that is seen or could matter. */
 static void note_slot(struct notes *n, const struct report_metric *m, const struct gate *g)
 {
-    bool seen = m->slot_p <= 0.05; /* not for nan */
+    bool seen = m->slot_p <= SIGNIFICANT; /* not for nan */
 
     if (isnan(m->slot_effect) || !(seen || fabs(m->slot_effect) >= g->threshold / 2.0))
         return;
-    add(n,
-        "%s: the second run of a pair reads %.1f %% %s (%s); the verdict is not corrected for it",
-        m->metric, 100.0 * fabs(m->slot_effect), m->slot_effect < 0 ? "lower" : "higher",
+    add(n, "%s: the second run of a pair reads %s %s (%s); the verdict is not corrected for it",
+        m->metric, share(n, m->slot_effect), m->slot_effect < 0 ? "lower" : "higher",
         seen ? "significant" : "at least half the threshold");
 }
 
@@ -118,13 +121,13 @@ static void note_sizing(struct notes *n, const struct report_metric *m, const st
     if (advice == ADVICE_HOPELESS)
         add(n,
             "%s: the threshold of %s is inside the noise of this machine (pairs vary by "
-            "%.1f %%); this gate cannot be trusted here",
-            m->metric, g->threshold_text, 100.0 * m->sigma);
+            "%s); this gate cannot be trusted here",
+            m->metric, g->threshold_text, share(n, m->sigma));
     else if (advice == ADVICE_CONFIRM && plan_confirm(j->plan, of) == 0 && g->pairs < 16)
         add(n,
-            "%s: pairs vary by %.1f %% against a threshold of %s: 8 pairs and 16 to confirm "
+            "%s: pairs vary by %s against a threshold of %s: 8 pairs and 16 to confirm "
             "are advised",
-            m->metric, 100.0 * m->sigma, g->threshold_text);
+            m->metric, share(n, m->sigma), g->threshold_text);
 }
 
 static const struct report_metric *row(const struct report_profile *p, const char *candidate,
@@ -147,9 +150,9 @@ static void note_counter(struct notes *n, const struct report_profile *p,
 
     if (!def || def->kind != METRIC_COUNTER)
         return;
-    if (bytes && fabs(bytes->median_change) > 0.01)
-        add(n, "%s is judged as a total, and delivered bytes differ by %.1f %%: judge %s_per_byte",
-            m->metric, 100.0 * fabs(bytes->median_change), m->metric);
+    if (bytes && fabs(bytes->median_change) > BYTES_DIFFER)
+        add(n, "%s is judged as a total, and delivered bytes differ by %s: judge %s_per_byte",
+            m->metric, share(n, bytes->median_change), m->metric);
     if (strcmp(m->metric, "instructions") == 0)
         add(n, "a change of instructions overstates the change of time");
 }
@@ -169,7 +172,7 @@ static void note_gates(struct notes *n, const struct report_profile *p, const st
     }
 }
 
-/* --- what was not measured --- */
+/* ---- what was not measured ---- */
 
 /* The one reason why a metric of the first candidate has no figure at all, or NULL. */
 static const char *reason_of(const struct report_profile *p, const struct judging *j, size_t i)
@@ -227,23 +230,14 @@ void notes_profile(struct report_profile *out, const struct assessment *x, const
     note_unmeasured(&n, out, j);
 }
 
-/* --- the series --- */
-
-bool notes_yielded(const struct judging *j, const char *metric)
-{
-    for (size_t i = 0; i < j->plan->profile_count; i++) {
-        if (plan_yields(j->plan, &j->plan->profiles[i], metric))
-            return true;
-    }
-    return false;
-}
+/* ---- the series ---- */
 
 static void note_idle_limits(struct notes *n, const struct judging *j)
 {
     const struct thresholds *t = j->limits;
 
     for (size_t i = 0; i < t->limit_count; i++) {
-        if (t->limits[i].worse_text && !notes_yielded(j, t->limits[i].metric))
+        if (t->limits[i].worse_text && !plan_yields_anywhere(j->plan, t->limits[i].metric))
             add(n, "no profile of the series yields '%s': its threshold judges nothing",
                 t->limits[i].metric);
     }
@@ -273,9 +267,9 @@ static void note_candidate_failures(struct notes *n, const struct report *r,
 
         for (size_t p = 0; p < r->profile_count; p++) {
             const struct report_failure *f =
-                failures_of(&r->profiles[p], j->plan->variants[v].name);
+                report_failure_of(&r->profiles[p], j->plan->variants[v].name);
             const struct report_failure *b =
-                failures_of(&r->profiles[p], j->plan->variants[0].name);
+                report_failure_of(&r->profiles[p], j->plan->variants[0].name);
 
             runs += f ? f->count : 0;
             baseline += b ? b->count : 0;
@@ -310,7 +304,7 @@ static bool several_roles(const struct judging *j)
 /* One line about the machine, as far as it bears on the figures. */
 static const char *host_note(const struct machine *m, struct arena *arena)
 {
-    bool asked = false, counts = false;
+    bool asked = false, counts = false, denied = false;
 
     if (!m)
         return NULL;
@@ -319,10 +313,24 @@ static const char *host_note(const struct machine *m, struct arena *arena)
             continue;
         asked = true;
         counts = counts || m->counters[i].status == VALUE_OK;
+        denied = denied || m->counters[i].status == VALUE_DENIED;
     }
     return arena_printf(arena, "%d CPU%s, %s%s", m->cpus, m->cpus == 1 ? "" : "s",
                         m->kernel ? m->kernel : "kernel unknown",
-                        asked && !counts ? ", no hardware counters" : "");
+                        !asked || counts ? ""
+                        : denied         ? ", hardware counters not allowed"
+                                         : ", no hardware counters");
+}
+
+/* Counters that hold less than they might. */
+static void note_counters(struct notes *n, const struct machine *m)
+{
+    for (size_t i = 0; m && i < m->counter_count; i++) {
+        if (m->counters[i].status == VALUE_OK && m->counters[i].reason) {
+            add(n, "counters: %s", m->counters[i].reason);
+            return;
+        }
+    }
 }
 
 void notes_series(struct report *r, const struct assessment *x, const struct judging *j)
@@ -340,6 +348,7 @@ void notes_series(struct report *r, const struct assessment *x, const struct jud
     note_idle_limits(&n, j);
     note_claims(&n, r);
     note_programs(&n, j);
+    note_counters(&n, j->archive->machine);
     if (r->gating_verdicts)
         add(&n, "a true change equal to the threshold is flagged about half the time; the "
                 "verdicts hold for this machine and these profiles");

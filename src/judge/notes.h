@@ -12,7 +12,4 @@ void notes_profile(struct report_profile *out, const struct assessment *x, const
 /* Fills r->notes and r->host_note; profiles and assessments go together. */
 void notes_series(struct report *r, const struct assessment *x, const struct judging *j);
 
-/* Whether any profile of the plan can yield the metric. */
-bool notes_yielded(const struct judging *j, const char *metric);
-
 #endif

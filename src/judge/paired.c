@@ -43,7 +43,7 @@ void paired_release(struct paired *p)
     *p = (struct paired){0};
 }
 
-/* --- the judged figures --- */
+/* ---- the judged figures ---- */
 
 /* Turned so that worse is positive; never -0. */
 static double worse(const struct paired *p, double change)
@@ -88,7 +88,7 @@ struct paired_interval paired_worse_interval(const struct paired *p)
     return i;
 }
 
-/* --- medians --- */
+/* ---- medians ---- */
 
 static double median_of(double *values, size_t n)
 {
@@ -131,7 +131,7 @@ void paired_signed_rank(const struct paired *p, struct signed_rank *out)
     signed_rank_test(p->scratch, p->in.n, out);
 }
 
-/* --- the two orders --- */
+/* ---- the two orders ---- */
 
 static bool is_reversed(const struct paired *p, size_t i)
 {
@@ -208,7 +208,7 @@ struct paired_figure paired_balanced_median(const struct paired *p)
         true, midpoint(median_of(p->scratch, ab), median_of(p->scratch + ab, ba))};
 }
 
-/* --- spread, all on the scale of logarithms --- */
+/* ---- spread, all on the scale of logarithms ---- */
 
 /* Taken from the first value, so that equal values have exactly their own mean and no spread. */
 static double mean_of(const double *values, size_t n)

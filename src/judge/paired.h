@@ -13,7 +13,7 @@
 #include <stddef.h>
 
 #include "judge/exact.h"
-#include "judge/walsh.h"
+#include "judge/hodges_lehmann.h"
 #include "model/metric.h"
 
 struct paired_input {
@@ -53,7 +53,7 @@ double paired_change(double baseline, double candidate, double floor);
 void paired_init(struct paired *p, const struct paired_input *in);
 void paired_release(struct paired *p);
 
-/* --- the judged figures; need n >= 1 --- */
+/* ---- the judged figures; need n >= 1 ---- */
 
 /* Median of the raw changes, and the same turned so that worse is positive. */
 double paired_median(const struct paired *p);
@@ -63,7 +63,7 @@ double paired_worse_median(const struct paired *p);
 struct paired_interval paired_interval(const struct paired *p);
 struct paired_interval paired_worse_interval(const struct paired *p);
 
-/* --- shown beside them --- */
+/* ---- shown beside them ---- */
 
 /* Median of c - b in the metric's unit. */
 double paired_median_difference(const struct paired *p);

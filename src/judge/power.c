@@ -13,7 +13,7 @@
 #define NEGLIGIBLE 1e-18 /* a share of a sum that no longer changes it */
 #define NOTHING -80.0    /* logarithm of a density not worth its evaluation */
 
-/* --- what can be seen --- */
+/* ---- what can be seen ---- */
 
 bool power_factor(size_t n, double *factor)
 {
@@ -45,7 +45,7 @@ bool power_sees(size_t n, double sigma, enum metric_better better, double *chang
     return true;
 }
 
-/* --- false alarms --- */
+/* ---- false alarms ---- */
 
 double power_t(double threshold, double sigma, enum metric_better better)
 {

@@ -5,17 +5,17 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "judge/label_swap.h"
 #include "judge/paired.h"
 #include "judge/power.h"
 #include "judge/rules.h"
-#include "judge/swap.h"
 
 static double figure(struct paired_figure f)
 {
     return f.known ? f.value : NAN;
 }
 
-/* --- one column --- */
+/* ---- one column ---- */
 
 /* Quantile by linear interpolation between order statistics (definition 7 of Hyndman and Fan). */
 static double quantile(const double *sorted, size_t n, double p)
@@ -51,7 +51,7 @@ static void no_figures(struct report_metric *m)
     m->balanced_median = m->false_alarm = m->pairing_gain = NAN;
 }
 
-/* --- figures of the pairs --- */
+/* ---- figures of the pairs ---- */
 
 static void fill_change(struct report_metric *m, const struct paired *p)
 {
@@ -96,7 +96,7 @@ static void fill_shown(struct report_metric *m, const struct paired *p, double *
         m->sees = NAN;
 }
 
-/* --- verdict --- */
+/* ---- verdict ---- */
 
 /* A control that stayed within its limit says nothing about the change: the limit then judges. */
 static bool judge_control(struct report_metric *m, const struct paired *p, const struct gate *gate,
@@ -132,7 +132,7 @@ static void judge(struct report_metric *m, const struct paired *p, const struct 
     }
 }
 
-/* --- notes --- */
+/* ---- notes ---- */
 
 static void add_note(struct report_metric *m, const char *text, struct arena *arena)
 {
@@ -164,15 +164,24 @@ static void note_completeness(struct report_metric *m, const struct columns *c,
     add_note(m, arena_printf(arena, "%zu of %zu pairs are complete", c->n, gate->pairs), arena);
 }
 
+/* ---- one metric ---- */
+
+static struct paired_input input_of(const struct columns *c, enum metric_better better)
+{
+    return (struct paired_input){
+        .n = c->n,
+        .baseline = c->baseline,
+        .candidate = c->candidate,
+        .reversed = c->reversed,
+        .better = better,
+        .floor = c->floor,
+    };
+}
+
 void verdict_of_metric(struct report_metric *m, const struct columns *c, const struct gate *gate,
                        double *p_worse, struct arena *arena)
 {
-    struct paired_input in = {.n = c->n,
-                              .baseline = c->baseline,
-                              .candidate = c->candidate,
-                              .reversed = c->reversed,
-                              .better = m->better,
-                              .floor = c->floor};
+    const struct paired_input in = input_of(c, m->better);
     struct paired p;
 
     no_figures(m);
@@ -207,12 +216,7 @@ void verdict_of_metric(struct report_metric *m, const struct columns *c, const s
 void verdict_of_aa(struct report_aa *aa, const char *metric, enum metric_better better,
                    const struct columns *c, const struct gate *gate, uint64_t seed)
 {
-    struct paired_input in = {.n = c->n,
-                              .baseline = c->baseline,
-                              .candidate = c->candidate,
-                              .reversed = c->reversed,
-                              .better = better,
-                              .floor = c->floor};
+    const struct paired_input in = input_of(c, better);
     struct paired_slot slot;
     struct label_swap swap;
     struct paired p;

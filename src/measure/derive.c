@@ -7,21 +7,22 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/strings.h"
 
-/* --- the list --- */
+/* ---- the list ---- */
 
-struct sample_metric *figures_find(const struct figures *f, const char *name)
+struct sample_metric *metric_list_find(const struct metric_list *f, const char *name)
 {
     for (size_t i = 0; i < f->count; i++)
-        if (strcmp(f->items[i].name, name) == 0)
+        if (strings_same(f->items[i].name, name))
             return &f->items[i];
     return NULL;
 }
 
-void figures_add(struct figures *f, const char *name, const char *unit, struct value value,
-                 double floor)
+void metric_list_add(struct metric_list *f, const char *name, const char *unit, struct value value,
+                     double floor)
 {
-    if (figures_find(f, name))
+    if (metric_list_find(f, name))
         return;
     if (f->count == f->room) {
         f->room = f->room ? 2 * f->room : 40;
@@ -44,7 +45,7 @@ static size_t rank(const struct sample_metric *m)
 }
 
 /* Insertion: stable, and the list is short and mostly in order. */
-void figures_sort(struct figures *f)
+void metric_list_sort(struct metric_list *f)
 {
     for (size_t i = 1; i < f->count; i++) {
         struct sample_metric m = f->items[i];
@@ -57,15 +58,15 @@ void figures_sort(struct figures *f)
 }
 
 /* A standard metric. */
-static void add(struct figures *f, const char *name, struct value value, double floor)
+static void add(struct metric_list *f, const char *name, struct value value, double floor)
 {
     const struct metric_def *def = metric_find(name);
 
     ABBA_ASSERT(def);
-    figures_add(f, def->name, def->unit, value, floor);
+    metric_list_add(f, def->name, def->unit, value, floor);
 }
 
-/* --- measured from outside --- */
+/* ---- measured from outside ---- */
 
 static bool has_number(const struct value *v)
 {
@@ -128,7 +129,7 @@ static struct value positive(double number, const char *reason)
     return number > 0 ? value_ok(number) : value_none(VALUE_MISSING, reason);
 }
 
-static void add_nothing_ran(struct figures *f)
+static void add_nothing_ran(struct metric_list *f)
 {
     static const char *const names[] = {"wall_time",    "cpu_time",    "user_time",
                                         "system_time",  "peak_rss",    "context_switches",
@@ -167,7 +168,7 @@ static struct value sum_counter(const struct outcome *o, const char *event)
     return count > 0 ? sum : value_none(VALUE_NOT_COUNTED, "no program was started");
 }
 
-static void add_counters(struct figures *f, const struct outcome *o)
+static void add_counters(struct metric_list *f, const struct outcome *o)
 {
     for (size_t i = 0; i < o->role_count; i++) {
         const struct role_outcome *r = &o->roles[i];
@@ -177,13 +178,13 @@ static void add_counters(struct figures *f, const struct outcome *o)
             const char *name = metric_of_event(event);
             const struct metric_def *def = metric_find(name);
 
-            if (!figures_find(f, name))
-                figures_add(f, name, def ? def->unit : "count", sum_counter(o, event), 0);
+            if (!metric_list_find(f, name))
+                metric_list_add(f, name, def ? def->unit : "count", sum_counter(o, event), 0);
         }
     }
 }
 
-void derive_measured(struct figures *f, const struct outcome *o, const struct derive_machine *m)
+void derive_measured(struct metric_list *f, const struct outcome *o, const struct derive_machine *m)
 {
     if (!any_ran(o)) {
         add_nothing_ran(f);
@@ -203,7 +204,7 @@ void derive_measured(struct figures *f, const struct outcome *o, const struct de
     add_counters(f, o);
 }
 
-/* --- ratios --- */
+/* ---- ratios ---- */
 
 #define NOTHING_DELIVERED "nothing was delivered"
 #define NO_TIME "it took no time"
@@ -231,21 +232,21 @@ static struct value ratio(const struct value *a, const struct value *b, struct s
 }
 
 /* Adds a standard metric as a ratio of two others, if the sample has both. */
-static void add_ratio(struct figures *f, const char *name, const char *above, const char *below,
+static void add_ratio(struct metric_list *f, const char *name, const char *above, const char *below,
                       struct scale scale, const char *zero)
 {
-    const struct sample_metric *a = figures_find(f, above), *b = figures_find(f, below);
+    const struct sample_metric *a = metric_list_find(f, above), *b = metric_list_find(f, below);
 
     if (a && b)
         add(f, name, ratio(&a->value, &b->value, scale, zero), 0);
 }
 
 /* The same for what the runner may report: its own figure stays unless it is missing. */
-static void add_rate(struct figures *f, const char *name, const char *above, struct scale scale)
+static void add_rate(struct metric_list *f, const char *name, const char *above, struct scale scale)
 {
-    struct sample_metric *own = figures_find(f, name);
-    const struct sample_metric *done = figures_find(f, above);
-    const struct sample_metric *time = figures_find(f, "delivery_time");
+    struct sample_metric *own = metric_list_find(f, name);
+    const struct sample_metric *done = metric_list_find(f, above);
+    const struct sample_metric *time = metric_list_find(f, "delivery_time");
 
     if (!own && done && !time)
         add(f, name, value_none(VALUE_MISSING, "the runner reports no delivery_time"), 0);
@@ -258,13 +259,13 @@ static void add_rate(struct figures *f, const char *name, const char *above, str
 
 static const struct scale as_it_is = {1, 1};
 
-static void add_counter_shares(struct figures *f)
+static void add_counter_shares(struct metric_list *f)
 {
     size_t count;
     const struct metric_def *table = metric_table(&count);
 
     for (size_t i = 0; i < count; i++) {
-        const struct sample_metric *m = figures_find(f, table[i].name);
+        const struct sample_metric *m = metric_list_find(f, table[i].name);
         char name[64];
 
         if (table[i].kind != METRIC_COUNTER || !m || !has_number(&m->value))
@@ -278,7 +279,7 @@ static void add_counter_shares(struct figures *f)
     }
 }
 
-void derive_ratios(struct figures *f)
+void derive_ratios(struct metric_list *f)
 {
     const struct scale mbit_per_s = {8, 1e6}, per_gbit = {1e9, 8}, in_us = {1e6, 1};
 

@@ -15,19 +15,19 @@
 struct arena;
 
 /* The metrics of a sample while they are gathered; each name once. */
-struct figures {
+struct metric_list {
     struct sample_metric *items;
     size_t count, room;
     struct arena *arena;
 };
 
 /* Adds a metric unless one of that name is there. Texts are borrowed. */
-void figures_add(struct figures *f, const char *name, const char *unit, struct value value,
-                 double floor);
-struct sample_metric *figures_find(const struct figures *f, const char *name);
+void metric_list_add(struct metric_list *f, const char *name, const char *unit, struct value value,
+                     double floor);
+struct sample_metric *metric_list_find(const struct metric_list *f, const char *name);
 
 /* Standard metrics in the order of the table, then the others as they were added. */
-void figures_sort(struct figures *f);
+void metric_list_sort(struct metric_list *f);
 
 struct derive_machine {
     long page_bytes;
@@ -35,9 +35,10 @@ struct derive_machine {
 };
 
 /* Adds wall_time, cpu_time, peak_rss, faults, switches and counters. */
-void derive_measured(struct figures *f, const struct outcome *o, const struct derive_machine *m);
+void derive_measured(struct metric_list *f, const struct outcome *o,
+                     const struct derive_machine *m);
 
 /* Adds what follows from figures that are there already. */
-void derive_ratios(struct figures *f);
+void derive_ratios(struct metric_list *f);
 
 #endif

@@ -39,7 +39,7 @@ void extract_release(struct extract *e)
     *e = (struct extract){0};
 }
 
-/* --- what was found --- */
+/* ---- what was found ---- */
 
 /* A match: a number (JSON), or a text that should be one, kept as an offset or an owned copy. */
 struct found {
@@ -73,7 +73,7 @@ static void found_release(struct found_list *list)
     arena_release(&list->texts);
 }
 
-/* --- patterns --- */
+/* ---- patterns ---- */
 
 static int find_pattern(const struct extract *e, const struct output *o, bool first_only,
                         struct found_list *list, struct err *err)
@@ -96,7 +96,7 @@ static int find_pattern(const struct extract *e, const struct output *o, bool fi
     return r == PATTERN_NONE ? 0 : pattern_gave_up(e->pattern, err);
 }
 
-/* --- JSON --- */
+/* ---- JSON ---- */
 
 static int find_in_document(const struct extract *e, const struct json *root,
                             struct found_list *list, struct err *err)
@@ -186,7 +186,7 @@ static int find_json(const struct extract *e, struct output *o, struct found_lis
     return find_in_lines(e, o, &whole, list, err);
 }
 
-/* --- numbers --- */
+/* ---- numbers ---- */
 
 /* A pattern as it was written; one that is long or not printable, made harmless and cut. */
 static void add_wanted(struct buf *out, const char *wanted)

@@ -26,7 +26,7 @@ struct meter {
     struct outputs outputs;
 };
 
-/* --- preparing --- */
+/* ---- preparing ---- */
 
 static int prepare(struct meter *m, struct err *err)
 {
@@ -83,14 +83,14 @@ void meter_free(struct meter *m)
     free(m);
 }
 
-/* --- a sample while it is made --- */
+/* ---- a sample while it is made ---- */
 
 struct draft {
     struct meter *meter;
     const struct outcome *outcome;
     const struct measure_context *context;
     struct sample *sample;
-    struct figures figures;
+    struct metric_list metrics;
     struct arena *arena;
 };
 
@@ -121,7 +121,7 @@ static const char *quoted(struct draft *d, const char *text, size_t len)
     return kept;
 }
 
-/* --- how the roles ended --- */
+/* ---- how the roles ended ---- */
 
 static bool ended_badly(const struct role_outcome *r, bool allow_failures)
 {
@@ -185,7 +185,7 @@ static void judge_end(struct draft *d)
         blame(d, SAMPLE_FAILED, "%s", o->error[0] ? o->error : "the run failed");
 }
 
-/* --- what the runner reports --- */
+/* ---- what the runner reports ---- */
 
 static struct value read_metric(struct draft *d, size_t i, const char *unit)
 {
@@ -218,13 +218,13 @@ static void read_metrics(struct draft *d)
         const char *unit = def ? def->unit : m->unit;
         struct value v = read_metric(d, i, unit);
 
-        figures_add(&d->figures, m->name, unit, v, 0);
+        metric_list_add(&d->metrics, m->name, unit, v, 0);
         if (v.status != VALUE_OK && m->required)
             blame(d, SAMPLE_FAILED, "metric '%s': %s", m->name, v.reason);
     }
 }
 
-/* --- what the runner takes back --- */
+/* ---- what the runner takes back ---- */
 
 /* Why pattern `i` of `invalid` matched, or NULL if it did not. */
 static const char *invalid_reason(struct draft *d, size_t i)
@@ -251,7 +251,7 @@ static void take_back_metrics(struct draft *d)
         const char *reason = names->count > 0 ? invalid_reason(d, i) : NULL;
 
         for (size_t k = 0; reason && k < names->count; k++) {
-            struct sample_metric *m = figures_find(&d->figures, names->items[k]);
+            struct sample_metric *m = metric_list_find(&d->metrics, names->items[k]);
             if (m)
                 m->value = value_none(VALUE_INVALID, reason);
         }
@@ -269,7 +269,7 @@ static void check_whole(struct draft *d)
     }
 }
 
-/* --- integrity and cross-checks --- */
+/* ---- integrity and cross-checks ---- */
 
 static void check_integrity(struct draft *d)
 {
@@ -293,7 +293,7 @@ static void check_integrity(struct draft *d)
 
 static const struct sample_metric *usable(const struct draft *d, const char *name)
 {
-    const struct sample_metric *m = figures_find(&d->figures, name);
+    const struct sample_metric *m = metric_list_find(&d->metrics, name);
 
     return m && m->value.status == VALUE_OK ? m : NULL;
 }
@@ -322,7 +322,7 @@ static void check_ratios(struct draft *d)
         check_ratio(d, &r->checks[i]);
 }
 
-/* --- roles --- */
+/* ---- roles ---- */
 
 static const char *end_name(enum role_end end)
 {
@@ -414,18 +414,18 @@ static void make_roles(struct draft *d)
         d->sample->roles[i] = make_role(d, &o->roles[i]);
 }
 
-/* --- the sample --- */
+/* ---- the sample ---- */
 
 static void make_metrics(struct draft *d)
 {
     read_metrics(d);
     take_back_metrics(d); /* before: what follows from them is taken back with them */
-    derive_measured(&d->figures, d->outcome, &d->meter->machine);
-    derive_ratios(&d->figures);
+    derive_measured(&d->metrics, d->outcome, &d->meter->machine);
+    derive_ratios(&d->metrics);
     take_back_metrics(d); /* after: derived metrics that are named */
-    figures_sort(&d->figures);
-    d->sample->metrics = d->figures.items;
-    d->sample->metric_count = d->figures.count;
+    metric_list_sort(&d->metrics);
+    d->sample->metrics = d->metrics.items;
+    d->sample->metric_count = d->metrics.count;
 }
 
 void meter_measure(struct meter *m, const struct outcome *o, const struct measure_context *context,
@@ -435,7 +435,7 @@ void meter_measure(struct meter *m, const struct outcome *o, const struct measur
                       .outcome = o,
                       .context = context,
                       .sample = s,
-                      .figures = {.arena = arena},
+                      .metrics = {.arena = arena},
                       .arena = arena};
     char started[CLOCK_TEXT];
 

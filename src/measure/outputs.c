@@ -54,7 +54,7 @@ void output_name(const struct extraction *from, char out[128])
                  from->role);
 }
 
-/* --- streams --- */
+/* ---- streams ---- */
 
 /* Head and tail without the lines that the gap tore. */
 static void join_around_gap(const struct capture *c, struct output *o)
@@ -84,7 +84,7 @@ static void load_stream(const struct capture *c, struct output *o)
     o->len = o->owned.len;
 }
 
-/* --- files --- */
+/* ---- files ---- */
 
 static const char *below_scratch(const char *file)
 {
@@ -171,7 +171,7 @@ static int load_file(const char *scratch, struct output *o, struct err *err)
     return rc;
 }
 
-/* --- one text --- */
+/* ---- one text ---- */
 
 static bool same_source(const struct output *o, const struct extraction *from)
 {

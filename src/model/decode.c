@@ -74,8 +74,7 @@ int decode_time(const struct fields *f, const char *key, enum fields_need need, 
                         json_string(at.value), low, high);
 }
 
-/* ---- names ------------------------------------------------------------------------------------
- */
+/* ---- names ---- */
 
 static bool name_char(char c)
 {
@@ -119,8 +118,7 @@ int decode_key_is_name(const struct fields *member, const char *what, struct err
                         member->key, what, NAME_MAX_BYTES);
 }
 
-/* ---- lists ------------------------------------------------------------------------------------
- */
+/* ---- lists ---- */
 
 void *decode_room(const struct fields *f, struct arena *arena, size_t size, size_t *count)
 {

@@ -2,10 +2,11 @@
 
 #include "base/fields.h"
 #include "base/json_writer.h"
+#include "model/decode.h"
 
 #include <limits.h>
 
-/* --- writing --- */
+/* ---- writing ---- */
 
 static void write_settings(const struct machine *m, struct json_writer *w)
 {
@@ -61,16 +62,7 @@ void machine_encode(const struct machine *m, struct json_writer *w)
     jw_object_end(w);
 }
 
-/* --- reading --- */
-
-static int read_text(const struct fields *f, const char *key, struct arena *arena, const char **out,
-                     struct err *err)
-{
-    if (fields_string(f, key, FIELDS_REQUIRED, out, err) < 0)
-        return -1;
-    *out = arena_strdup(arena, *out);
-    return 0;
-}
+/* ---- reading ---- */
 
 /* The key must be there; null gives NULL. */
 static int read_text_or_null(const struct fields *f, const char *key, struct arena *arena,
@@ -83,7 +75,7 @@ static int read_text_or_null(const struct fields *f, const char *key, struct are
         return -1;
     if (json_kind(child.value) == JSON_NULL)
         return 0;
-    return read_text(f, key, arena, out, err);
+    return decode_text(f, key, FIELDS_REQUIRED, arena, out, err);
 }
 
 static int read_long(const struct fields *f, const char *key, long max, long *out, struct err *err)
@@ -93,16 +85,6 @@ static int read_long(const struct fields *f, const char *key, long max, long *ou
     if (fields_int(f, key, FIELDS_REQUIRED, 0, max, &n, err) < 0)
         return -1;
     *out = (long)n;
-    return 0;
-}
-
-static int read_int(const struct fields *f, const char *key, int *out, struct err *err)
-{
-    long n;
-
-    if (read_long(f, key, INT_MAX, &n, err) < 0)
-        return -1;
-    *out = (int)n;
     return 0;
 }
 
@@ -134,7 +116,7 @@ static int read_counter(const struct fields *f, struct machine_counter *c, struc
     const char *status;
 
     if (fields_as_object(f, err) < 0 || fields_known(f, keys, err) < 0 ||
-        read_text(f, "event", arena, &c->event, err) < 0 ||
+        decode_text(f, "event", FIELDS_REQUIRED, arena, &c->event, err) < 0 ||
         read_text_or_null(f, "reason", arena, &c->reason, err) < 0 ||
         fields_string(f, "status", FIELDS_REQUIRED, &status, err) < 0)
         return -1;
@@ -167,8 +149,8 @@ static int read_machine(const struct fields *f, struct machine *m, struct arena 
     if (fields_known(f, keys, err) < 0 || read_text_or_null(f, "host", arena, &m->host, err) < 0 ||
         read_text_or_null(f, "kernel", arena, &m->kernel, err) < 0 ||
         read_text_or_null(f, "cpu", arena, &m->cpu_model, err) < 0 ||
-        read_int(f, "cpus", &m->cpus, err) < 0 ||
-        read_int(f, "allowed_cpus", &m->allowed_cpus, err) < 0 ||
+        decode_int(f, "cpus", FIELDS_REQUIRED, 0, INT_MAX, &m->cpus, err) < 0 ||
+        decode_int(f, "allowed_cpus", FIELDS_REQUIRED, 0, INT_MAX, &m->allowed_cpus, err) < 0 ||
         read_long(f, "page_bytes", INT_MAX, &m->page_bytes, err) < 0 ||
         read_long(f, "memory_mib", LONG_MAX, &m->memory_mib, err) < 0 ||
         read_text_or_null(f, "isolation", arena, &m->isolation, err) < 0)

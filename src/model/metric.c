@@ -1,5 +1,6 @@
 #include "model/metric.h"
 
+#include "base/strings.h"
 #include "base/text.h"
 
 #include <string.h>
@@ -69,7 +70,7 @@ const struct metric_def *metric_table(size_t *count)
 const struct metric_def *metric_find(const char *name)
 {
     for (size_t i = 0; i < TABLE_COUNT; i++)
-        if (strcmp(table[i].name, name) == 0)
+        if (strings_same(table[i].name, name))
             return &table[i];
     return NULL;
 }
@@ -100,8 +101,7 @@ const char *metric_of_event(const char *event)
     return event;
 }
 
-/* ---- units ------------------------------------------------------------------------------------
- */
+/* ---- units ---- */
 
 enum family { TIME, SIZE, RATE, FREQUENCY, COUNT, CPU_PER_BIT };
 
@@ -181,8 +181,7 @@ bool metric_convert(double number, const char *from, const char *to, double *out
     return true;
 }
 
-/* ---- directions and values --------------------------------------------------------------------
- */
+/* ---- directions and values ---- */
 
 const char *metric_better_name(enum metric_better better)
 {

@@ -69,8 +69,7 @@ enum value_status {
 };
 
 struct value {
-    double
-        number; /* in the metric's base unit; meaningless unless ok or scaled (invalid: as found) */
+    double number; /* in the base unit; meaningless unless ok or scaled (invalid: as found) */
     enum value_status status;
     double coverage;    /* share of the run that was counted, 0..1; 1 unless scaled */
     const char *reason; /* why the status is not ok; NULL if ok; borrowed */

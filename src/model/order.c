@@ -8,7 +8,10 @@ static size_t base_row(size_t k, size_t i)
     return i % 2 == 1 ? (i + 1) / 2 : k - i / 2;
 }
 
-/* The variant in slot `slot` of a block. */
+/*
+ * The variant in slot `slot` (0..) of block `block` (0..). `first` shifts the start: the first
+ * order alternates from profile to profile.
+ */
 static size_t block_slot(size_t k, size_t block, size_t first, size_t slot)
 {
     size_t period = k % 2 == 0 ? k : 2 * k; /* an even k mirrors itself after half its rows */
@@ -17,12 +20,6 @@ static size_t block_slot(size_t k, size_t block, size_t first, size_t slot)
     size_t i = turn % 2 == 0 ? slot : k - 1 - slot;
 
     return (base_row(k, i) + row) % k;
-}
-
-void order_block(size_t k, size_t block, size_t first, size_t *slots)
-{
-    for (size_t slot = 0; slot < k; slot++)
-        slots[slot] = block_slot(k, block, first, slot);
 }
 
 uint64_t order_count(const struct plan *plan, size_t profile, enum sample_stage stage)

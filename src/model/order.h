@@ -15,12 +15,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * Fills `slots` (k of them) with the variants of block `block` (0..), in the order in which they
- * run. `first` shifts the start: the first order alternates from profile to profile.
- */
-void order_block(size_t k, size_t block, size_t first, size_t *slots);
-
 /* Where one run stands in its profile. */
 struct order_step {
     enum sample_stage stage;

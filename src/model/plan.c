@@ -18,14 +18,6 @@ const struct profile *plan_find_profile(const struct plan *p, const char *name)
     return NULL;
 }
 
-const struct variant *plan_find_variant(const struct plan *p, const char *name)
-{
-    for (size_t i = 0; i < p->variant_count; i++)
-        if (strcmp(p->variants[i].name, name) == 0)
-            return &p->variants[i];
-    return NULL;
-}
-
 const struct runner *plan_runner(const struct plan *p, const struct profile *profile,
                                  const struct variant *variant)
 {
@@ -129,6 +121,14 @@ bool plan_yields(const struct plan *p, const struct profile *profile, const char
         if (!runner_yields(p, plan_runner(p, profile, &p->variants[i]), metric))
             return false;
     return true;
+}
+
+bool plan_yields_anywhere(const struct plan *p, const char *metric)
+{
+    for (size_t i = 0; i < p->profile_count; i++)
+        if (plan_yields(p, &p->profiles[i], metric))
+            return true;
+    return false;
 }
 
 bool plan_identical(const struct plan *p)

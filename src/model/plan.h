@@ -63,7 +63,6 @@ const struct runner *plan_runner(const struct plan *p, const struct profile *pro
                                  const struct variant *variant);
 const struct runner *plan_find_runner(const struct plan *p, const char *name);
 const struct profile *plan_find_profile(const struct plan *p, const char *name);
-const struct variant *plan_find_variant(const struct plan *p, const char *name);
 
 /* Pairs of a profile's main stage, of its confirming stage (0: none), and how many must be
  * complete. */
@@ -81,6 +80,9 @@ bool plan_metric(const struct plan *p, const char *name, const char **unit,
  * follows from those, or it is a counter of the plan. What the machine can do is not asked.
  */
 bool plan_yields(const struct plan *p, const struct profile *profile, const char *metric);
+
+/* Whether any profile can. */
+bool plan_yields_anywhere(const struct plan *p, const char *metric);
 
 /* Whether every candidate is the baseline, byte for byte, and that was not asked for (--aa). */
 bool plan_identical(const struct plan *p);

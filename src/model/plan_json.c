@@ -13,8 +13,7 @@ static const char *const commands[] = {"run", "compare", NULL};
 static const char *const isolations[] = {"pid-namespace", "subreaper", NULL};
 static const char *const unsupported[] = {"skip", "fail", NULL};
 
-/* ---- encoding ---------------------------------------------------------------------------------
- */
+/* ---- encoding ---- */
 
 static void encode_lists(const struct plan *p, struct json_writer *w)
 {
@@ -94,8 +93,7 @@ int plan_seal(struct plan *p, struct err *err)
     return status;
 }
 
-/* ---- decoding ---------------------------------------------------------------------------------
- */
+/* ---- decoding ---- */
 
 static int decode_variants(const struct fields *f, struct plan *p, struct arena *arena,
                            struct err *err)

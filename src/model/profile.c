@@ -1,5 +1,6 @@
 #include "model/profile.h"
 
+#include "base/clock.h"
 #include "base/json_writer.h"
 #include "model/decode.h"
 #include "model/metric.h"
@@ -7,12 +8,11 @@
 
 #include <string.h>
 
-#define HOUR_NS (3600 * 1000000000LL)
-#define TIMEOUT_NS (60 * 1000000000LL)
+#define HOUR_NS (3600 * NSEC_PER_SEC)
+#define TIMEOUT_NS (60 * NSEC_PER_SEC)
 #define PAIRS_MAX 10000
 
-/* ---- decoding ---------------------------------------------------------------------------------
- */
+/* ---- decoding ---- */
 
 static int decode_head(const struct fields *f, struct profile *p, struct arena *arena,
                        struct err *err)
@@ -231,8 +231,7 @@ int profile_decode(struct profile *p, const struct json *root, const char *file,
     return decode_noise(&f, p, arena, err);
 }
 
-/* ---- encoding ---------------------------------------------------------------------------------
- */
+/* ---- encoding ---- */
 
 static void encode_time(struct json_writer *w, const char *key, int64_t ns)
 {
@@ -332,8 +331,7 @@ void profile_encode(const struct profile *p, struct json_writer *w)
     jw_object_end(w);
 }
 
-/* ---- questions --------------------------------------------------------------------------------
- */
+/* ---- questions ---- */
 
 const char *profile_load(const struct profile *p, const char *name)
 {

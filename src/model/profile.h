@@ -37,8 +37,7 @@ struct role_cpus {
     const char *list;
 };
 
-/* Several values of a load parameter, or of "cpus" (CPU lists for every role), in the file's order.
- */
+/* Values of a load parameter, or of "cpus" (CPU lists for every role), in the file's order. */
 struct matrix_axis {
     const char *name;
     struct load_setting *values; /* each with the axis's name */
@@ -54,8 +53,7 @@ struct profile_control {
 };
 
 struct profile {
-    const char
-        *name; /* "flow/pingpong", with its matrix combination when expanded: ",streams=32" */
+    const char *name; /* "flow/pingpong"; with its combination once expanded: ",streams=32" */
     const char *runner;
     const char *description;   /* may be NULL */
     struct load_setting *load; /* by name; once resolved, with the runner's defaults filled in */

@@ -47,3 +47,11 @@ enum verdict verdict_worse(enum verdict a, enum verdict b)
         return precedence(a) > precedence(b) ? a : b;
     return a == b ? a : VERDICT_NOT_JUDGED;
 }
+
+const struct report_failure *report_failure_of(const struct report_profile *p, const char *variant)
+{
+    for (size_t i = 0; i < p->failure_count; i++)
+        if (strcmp(p->failures[i].variant, variant) == 0)
+            return &p->failures[i];
+    return NULL;
+}

@@ -134,6 +134,9 @@ const char *verdict_name(enum verdict v);
 bool verdict_parse(const char *text, enum verdict *v);
 const char *grade_name(enum grade g);
 
+/* What is known of a variant's failures; NULL if it had none. */
+const struct report_failure *report_failure_of(const struct report_profile *p, const char *variant);
+
 /* The worse of two: invalid > regressed > incomplete > inconclusive > passed > not judged. */
 enum verdict verdict_worse(enum verdict a, enum verdict b);
 

@@ -180,7 +180,7 @@ static const struct shape report_shape = SHAPE(report_members, report);
 static const char *const grade_words[] = {NULL, "confirmed", "likely", "unsure"};
 static const char *const mark_words[] = {NULL, "better", "worse"};
 
-/* --- writing --- */
+/* ---- writing ---- */
 
 static void write_figure(struct json_writer *w, double figure)
 {
@@ -275,7 +275,7 @@ void report_encode(const struct report *r, struct buf *out)
     buf_addch(out, '\n');
 }
 
-/* --- reading --- */
+/* ---- reading ---- */
 
 static int read_figure(const struct fields *f, double *out, struct err *err)
 {

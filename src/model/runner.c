@@ -43,8 +43,7 @@ const char *load_type_name(enum load_type type)
     return names[type];
 }
 
-/* ---- values of load parameters ----------------------------------------------------------------
- */
+/* ---- values of load parameters ---- */
 
 static int parse_integer(const char *text, int64_t *value, struct err *err)
 {

@@ -39,12 +39,14 @@ struct load_param {
 
 enum ready_kind { READY_AT_ONCE, READY_STDOUT, READY_STDERR, READY_TCP, READY_UDP };
 
+#define READY_TIMEOUT_NS 10000000000LL /* where the runner says nothing */
+
 /* How a role shows that the next may start. */
 struct ready_spec {
     enum ready_kind kind;
     const char *pattern; /* stdout, stderr */
     const char *port;    /* tcp, udp: a template such as "{port}" */
-    int64_t timeout_ns;  /* default 10 s */
+    int64_t timeout_ns;
 };
 
 struct runner_role {
@@ -102,8 +104,7 @@ struct runner_check {
 struct runner {
     const char *name;
     const char *description;
-    const char
-        *program; /* what {program} is where a variant names none; default: the runner's name */
+    const char *program; /* {program} where a variant names none; default: the runner's name */
     struct runner_role *roles; /* by name */
     size_t role_count;
     struct load_param *load;
@@ -117,8 +118,7 @@ struct runner {
     size_t invalid_count;
     struct runner_check *checks;
     size_t check_count;
-    bool
-        is_command; /* the special runner `command`: one role whose command is the variant itself */
+    bool is_command; /* the runner `command`: one role, whose command is the variant itself */
 };
 
 /*

@@ -1,3 +1,4 @@
+#include "base/clock.h"
 #include "base/pattern.h"
 #include "model/decode.h"
 #include "model/runner_file.h"
@@ -6,11 +7,9 @@
 #include <string.h>
 
 #define ROLES_MAX 16
-#define READY_TIMEOUT_NS (10 * 1000000000LL)
-#define READY_TIMEOUT_MAX_NS (3600 * 1000000000LL)
+#define READY_TIMEOUT_MAX_NS (3600 * NSEC_PER_SEC)
 
-/* ---- load parameters --------------------------------------------------------------------------
- */
+/* ---- load parameters ---- */
 
 static int decode_load_name(const struct fields *f, struct err *err)
 {
@@ -170,8 +169,7 @@ static int decode_load(const struct fields *f, struct runner *r, struct arena *a
     return 0;
 }
 
-/* ---- patterns ---------------------------------------------------------------------------------
- */
+/* ---- patterns ---- */
 
 int runner_decode_pattern(const struct fields *f, const char *key, bool value, struct arena *arena,
                           const char **out, struct err *err)
@@ -195,8 +193,7 @@ int runner_decode_pattern(const struct fields *f, const char *key, bool value, s
     return status;
 }
 
-/* ---- roles ------------------------------------------------------------------------------------
- */
+/* ---- roles ---- */
 
 static int decode_ready(const struct fields *f, struct ready_spec *ready, struct arena *arena,
                         struct err *err)
@@ -332,8 +329,7 @@ static int decode_roles(const struct fields *f, struct runner *r, struct arena *
     return check_cycle(&list, r, arena, err);
 }
 
-/* ---- the whole --------------------------------------------------------------------------------
- */
+/* ---- the whole ---- */
 
 /* `command` has one role, and the variant is its command. */
 static int check_command(const struct fields *f, struct runner *r, struct err *err)

@@ -1,6 +1,6 @@
 /*
- * runner_file: what the decoder and the encoder of runner.json share, and the profile's for load
- * values.
+ * runner_file: what the decoder and the encoder of runner.json share, and for load values those of
+ * the profile too.
  */
 #ifndef ABBA_MODEL_RUNNER_FILE_H
 #define ABBA_MODEL_RUNNER_FILE_H
@@ -40,8 +40,7 @@ void runner_role_names(const struct runner *r, struct strings *names, struct are
 /* How values of a type stand in JSON. */
 enum load_form load_type_form(enum load_type type);
 
-/* Whether the type has 'min' and 'max'; the highest 'max'; an end of the range as the file has it.
- */
+/* Whether a type has 'min' and 'max'; the highest 'max'; an end of the range as in the file. */
 bool load_type_has_bounds(enum load_type type);
 int64_t load_type_max(enum load_type type);
 void load_bound_text(enum load_type type, int64_t bound, char out[UNITS_TEXT]);

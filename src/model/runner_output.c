@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-/* ---- numbers ----------------------------------------------------------------------------------
- */
+/* ---- numbers ---- */
 
 static int decode_separator(const struct fields *f, const char *key, const char *allowed,
                             const char *const list[], struct arena *arena, const char **out,
@@ -46,8 +45,7 @@ static int decode_numbers(const struct fields *at, struct number_format *numbers
     return 0;
 }
 
-/* ---- extractions ------------------------------------------------------------------------------
- */
+/* ---- extractions ---- */
 
 static int decode_extraction_role(const struct fields *f, const struct runner *r,
                                   struct extraction *from, struct arena *arena, struct err *err)
@@ -127,8 +125,7 @@ static int decode_extraction(const struct fields *f, const struct runner *r, boo
     return runner_decode_pattern(f, "pattern", value, arena, &from->pattern, err);
 }
 
-/* ---- metrics ----------------------------------------------------------------------------------
- */
+/* ---- metrics ---- */
 
 static int decode_metric_name(const struct fields *f, const struct runner *r, size_t before,
                               struct runner_metric *m, struct arena *arena, struct err *err)
@@ -255,8 +252,7 @@ static int check_metric(const struct fields *at, const struct runner *r, const c
     return decode_unknown(at, err, "metric", name, &known);
 }
 
-/* ---- integrity, invalid, checks ---------------------------------------------------------------
- */
+/* ---- integrity, invalid, checks ---- */
 
 static int decode_integrity(const struct fields *f, struct runner *r, struct arena *arena,
                             struct err *err)
@@ -342,8 +338,7 @@ static int decode_checks(const struct fields *f, struct runner *r, struct arena 
     return 0;
 }
 
-/* ---- the whole --------------------------------------------------------------------------------
- */
+/* ---- the whole ---- */
 
 int runner_decode_output(const struct fields *f, struct runner *r, struct arena *arena,
                          struct err *err)

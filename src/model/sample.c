@@ -1,6 +1,7 @@
 #include "model/sample.h"
 
 #include "base/json_writer.h"
+#include "base/strings.h"
 
 #include <math.h>
 #include <string.h>
@@ -23,12 +24,12 @@ const char *sample_stage_name(enum sample_stage stage)
 const struct sample_metric *sample_find_metric(const struct sample *s, const char *name)
 {
     for (size_t i = 0; i < s->metric_count; i++)
-        if (strcmp(s->metrics[i].name, name) == 0)
+        if (strings_same(s->metrics[i].name, name))
             return &s->metrics[i];
     return NULL;
 }
 
-/* --- writing --- */
+/* ---- writing ---- */
 
 static void put_text(struct json_writer *w, const char *key, const char *text)
 {

@@ -74,10 +74,9 @@ void sample_encode(const struct sample *s, struct buf *out);
 
 /* Where a line comes from, and what can be shared with it. */
 struct sample_source {
-    const char *file; /* for messages */
-    size_t line;      /* its number in the file, from 1 */
-    const struct sample
-        *like;           /* an earlier sample of the same arena, or NULL: equal texts are shared */
+    const char *file;          /* for messages */
+    size_t line;               /* its number in the file, from 1 */
+    const struct sample *like; /* an earlier one of the arena, or NULL: equal texts are shared */
     struct arena *roles; /* of the roles alone, for a reader who does not keep them; or NULL */
 };
 

@@ -8,11 +8,11 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "model/line.h"
+#include "model/sample_line.h"
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
-/* --- values --- */
+/* ---- values ---- */
 
 enum value_key {
     VALUE_NUMBER,
@@ -127,7 +127,7 @@ static int read_metrics(struct line *d, struct sample *s)
     return 0;
 }
 
-/* --- roles --- */
+/* ---- roles ---- */
 
 enum file_key { FILE_PATH, FILE_BYTES, FILE_CUT, FILE_SHA256 };
 static const char *const file_keys[] = {"path", "bytes", "cut", "sha256"};
@@ -331,7 +331,7 @@ static int read_roles(struct line *d, struct sample *s)
     return rc;
 }
 
-/* --- noise --- */
+/* ---- noise ---- */
 
 static const char *const noise_keys[] = {"psi_cpu",   "others",    "steal",
                                          "throttled", "frequency", "load"};
@@ -353,7 +353,7 @@ static int read_noise_member(struct line *d, size_t key, void *into)
     return read_reading(d, noise_member(&twins, key), noise_member(into, key));
 }
 
-/* --- the line --- */
+/* ---- the line ---- */
 
 enum sample_key {
     SAMPLE_RUN,

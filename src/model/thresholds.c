@@ -17,8 +17,7 @@ const char *rule_name(enum rule rule)
     return rule_names[rule];
 }
 
-/* ---- decoding ---------------------------------------------------------------------------------
- */
+/* ---- decoding ---- */
 
 /* "worse": null says in so many words that the metric is not judged. */
 static int decode_worse(const struct fields *f, struct limit *limit, struct arena *arena,
@@ -121,8 +120,7 @@ int thresholds_decode(struct thresholds *t, const struct json *root, const char 
     return decode_overrides(&f, t, arena, err);
 }
 
-/* ---- encoding ---------------------------------------------------------------------------------
- */
+/* ---- encoding ---- */
 
 static void encode_limits(struct json_writer *w, const struct limit *limits, size_t count)
 {
@@ -161,8 +159,7 @@ void thresholds_encode(const struct thresholds *t, struct json_writer *w)
     jw_object_end(w);
 }
 
-/* ---- questions --------------------------------------------------------------------------------
- */
+/* ---- questions ---- */
 
 static const struct limit *find_limit(const struct limit *limits, size_t count, const char *metric)
 {

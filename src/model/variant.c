@@ -13,8 +13,7 @@ bool variant_env_name_ok(const char *name)
     return name[0] != '\0' && !strchr(name, '=') && strncmp(name, "ABBA_PAD", 8) != 0;
 }
 
-/* ---- decoding ---------------------------------------------------------------------------------
- */
+/* ---- decoding ---- */
 
 int env_decode(const struct fields *f, struct env_setting **env, size_t *count, struct arena *arena,
                struct err *err)
@@ -109,8 +108,7 @@ int variant_decode(struct variant *v, const struct json *root, const char *file,
     return 0;
 }
 
-/* ---- encoding ---------------------------------------------------------------------------------
- */
+/* ---- encoding ---- */
 
 void env_encode(const struct env_setting *env, size_t count, struct json_writer *w)
 {
@@ -175,8 +173,7 @@ const char *variant_display(const struct variant *v, struct arena *arena)
     return display;
 }
 
-/* ---- comparing --------------------------------------------------------------------------------
- */
+/* ---- comparing ---- */
 
 static bool same_text(const char *a, const char *b)
 {

@@ -24,8 +24,7 @@ struct variant {
     const char *description; /* may be NULL */
     const char *runner;      /* NULL: the profile's */
     const char *program;     /* as given; NULL: the runner's own */
-    struct strings
-        args; /* appended to every role's command (runner `command`: the whole command's rest) */
+    struct strings args;     /* appended to every role's command; runner `command`: its own rest */
     struct env_setting *env;
     size_t env_count;
     const char *source_json; /* `source` as given, compact JSON; NULL if none */
@@ -53,8 +52,7 @@ int env_decode(const struct fields *f, struct env_setting **env, size_t *count, 
                struct err *err);
 void env_encode(const struct env_setting *env, size_t count, struct json_writer *w);
 
-/* Whether both run the same bytes in the same way: runner, program's hash, arguments, environment.
- */
+/* Whether both run the same bytes in the same way: runner, program, arguments, environment. */
 bool variant_identical(const struct variant *a, const struct variant *b);
 
 /* Whether an environment variable may have that name: not empty, no '=', and not ABBA_PAD... */

@@ -20,8 +20,7 @@ static struct template_values widest(const struct template_values *v)
     return w;
 }
 
-/* ---- environment ------------------------------------------------------------------------------
- */
+/* ---- environment ---- */
 
 /* What programs need to find their way, and nothing that changes what they do. */
 static bool passes(const char *setting)
@@ -77,8 +76,7 @@ static void build_environment(const struct plan *plan, const struct variant *var
         qsort(env->items, env->count, sizeof(*env->items), by_text);
 }
 
-/* ---- command ----------------------------------------------------------------------------------
- */
+/* ---- command ---- */
 
 static int build_arguments(const struct plan *plan, const struct profile *profile,
                            const struct variant *variant, const struct runner_role *role,
@@ -166,8 +164,7 @@ int plan_role_command(const struct plan *plan, const struct profile *profile,
     return 0;
 }
 
-/* ---- padding ----------------------------------------------------------------------------------
- */
+/* ---- padding ---- */
 
 /* Bytes of a variant's role without padding; 0 where its runner has no such role. */
 static int unpadded(const struct plan *plan, const struct profile *profile, size_t variant,

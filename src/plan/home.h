@@ -11,8 +11,7 @@
 
 struct arena;
 
-/* The text with ${HOME} in place of the home folder; `text` itself if it is not in it. NULL: NULL.
- */
+/* The text with ${HOME} in place of the home folder; without that, `text` itself. NULL: NULL. */
 const char *home_hide(const char *text, struct arena *arena);
 
 /* The text with the home folder in place of ${HOME}. */

@@ -2,6 +2,7 @@
 
 #include "base/files.h"
 #include "base/json.h"
+#include "base/mem.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +54,22 @@ int load_runner(const char *name, struct runner *out, const char **file, struct 
     if (file)
         *file = path;
     return status < 0 ? -1 : check_name(LOOKUP_RUNNER, name, out->name, path, "runner", err);
+}
+
+int load_plan_runner(struct plan *p, const char *name, struct arena *arena, struct err *err)
+{
+    struct runner *all;
+
+    if (plan_find_runner(p, name))
+        return 0;
+    all = arena_array(arena, p->runner_count + 1, sizeof(*all));
+    if (p->runner_count)
+        memcpy(all, p->runners, p->runner_count * sizeof(*all));
+    if (load_runner(name, &all[p->runner_count], NULL, arena, err) < 0)
+        return -1;
+    p->runners = all;
+    p->runner_count++;
+    return 0;
 }
 
 int load_profile(const char *name, struct profile *out, const char **file, struct arena *arena,

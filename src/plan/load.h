@@ -21,4 +21,7 @@ int load_thresholds(const char *name, struct thresholds *out, const char **file,
 int load_variant(const char *name, struct variant *out, const char **file, struct arena *arena,
                  struct err *err);
 
+/* Adds the runner of that name to the plan's, unless it is there. Moves p->runners. */
+int load_plan_runner(struct plan *p, const char *name, struct arena *arena, struct err *err);
+
 #endif

@@ -14,8 +14,7 @@
 
 static const char *const kind_names[] = {"runner", "profile", "thresholds", "variant"};
 
-/* ---- where to look ----------------------------------------------------------------------------
- */
+/* ---- where to look ---- */
 
 /* The folder of this program, without a trailing slash; "" if the kernel does not say. */
 static const char *program_folder(struct arena *arena)
@@ -89,8 +88,7 @@ static const char *file_below(const char *root, enum lookup_kind kind, const cha
     return root[0] ? files_join(arena, root, relative) : relative;
 }
 
-/* ---- one file ---------------------------------------------------------------------------------
- */
+/* ---- one file ---- */
 
 static bool ends_in(const char *text, const char *tail)
 {
@@ -147,8 +145,7 @@ int lookup_file(enum lookup_kind kind, const char *name, const char **path, stru
     return not_found(kind, name, &roots, arena, err);
 }
 
-/* ---- all names --------------------------------------------------------------------------------
- */
+/* ---- all names ---- */
 
 typedef void visit_fn(const char *folder, const char *name, struct strings *names,
                       struct arena *arena);
@@ -244,8 +241,7 @@ void lookup_names(enum lookup_kind kind, struct strings *names, struct arena *ar
         qsort(names->items, names->count, sizeof(*names->items), by_text);
 }
 
-/* ---- programs ---------------------------------------------------------------------------------
- */
+/* ---- programs ---- */
 
 static bool runnable(const char *path)
 {

@@ -1,15 +1,17 @@
 #include "plan/plan.h"
 
+#include "base/clock.h"
 #include "base/digest.h"
 #include "base/files.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "model/decode.h"
 #include "plan/command.h"
-#include "plan/expand.h"
 #include "plan/home.h"
-#include "plan/limits.h"
 #include "plan/load.h"
-#include "plan/resolve.h"
+#include "plan/profiles.h"
+#include "plan/thresholds.h"
+#include "plan/variants.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -17,21 +19,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define HOUR_NS (3600 * 1000000000LL)
+#define COMPARE_TIMEOUT_NS (3600 * NSEC_PER_SEC)
 
-/* ---- profiles ---------------------------------------------------------------------------------
- */
-
-/* The runner of `name`, loaded if the plan does not have it yet. p->runners has room. */
-static int need_runner(struct plan *p, const char *name, struct arena *arena, struct err *err)
-{
-    if (plan_find_runner(p, name))
-        return 0;
-    if (load_runner(name, &p->runners[p->runner_count], NULL, arena, err) < 0)
-        return -1;
-    p->runner_count++;
-    return 0;
-}
+/* ---- profiles ---- */
 
 /* "flow/pingpong,streams=1" asks for one combination of the profile's matrix. */
 static int load_asked(const char *asked, struct profile *out, const char **file,
@@ -63,7 +53,7 @@ static int add_profile(struct plan *p, const char *asked, struct strings *names,
 
     if (load_asked(asked, &one, &file, &combination, arena, err) < 0)
         return -1;
-    if (need_runner(p, one.runner, arena, err) < 0)
+    if (load_plan_runner(p, one.runner, arena, err) < 0)
         return err_wrap(err, "profile '%s'", one.name);
     strings_add(names, arena, combination ? combination : one.name);
     profile_expand(&one, &all, &count, arena);
@@ -104,7 +94,6 @@ static int load_profiles(struct plan *p, const struct plan_request *q, struct ar
         err_set(err, ERR_USAGE, "no profile is given");
         return err_hint(err, "`abba list profiles` shows what there is");
     }
-    p->runners = arena_array(arena, q->profiles.count, sizeof(*p->runners));
     for (size_t i = 0; i < q->profiles.count; i++)
         if (add_profile(p, q->profiles.items[i], &names, arena, err) < 0)
             return -1;
@@ -123,7 +112,7 @@ static void make_compare(struct plan *p, struct arena *arena)
         .name = "compare",
         .runner = r->name,
         .confirm = -1,
-        .timeout_ns = HOUR_NS,
+        .timeout_ns = COMPARE_TIMEOUT_NS,
     };
     profile_noise_defaults(one);
     p->series = "compare";
@@ -145,12 +134,11 @@ void plan_command_runner(struct runner *r, struct arena *arena)
         .is_command = true,
     };
     r->roles[0].name = "command";
-    r->roles[0].ready.timeout_ns = 10 * 1000000000LL;
+    r->roles[0].ready.timeout_ns = READY_TIMEOUT_NS;
     strings_add(&r->roles[0].command, arena, "{program}");
 }
 
-/* ---- options over profiles --------------------------------------------------------------------
- */
+/* ---- options over profiles ---- */
 
 /* -n keeps the number of pairs that may fail. */
 static void set_pairs(struct profile *one, int pairs)
@@ -204,8 +192,7 @@ static int check_pairs(const struct plan *p, struct err *err)
     return 0;
 }
 
-/* ---- what this machine can run ----------------------------------------------------------------
- */
+/* ---- what this machine can run ---- */
 
 static int check_cpus(struct plan *p, const struct plan_request *q, struct arena *arena,
                       struct err *err)
@@ -242,8 +229,7 @@ static int check_cpus(struct plan *p, const struct plan_request *q, struct arena
                     q->cpus ? "`taskset -cp $$` shows those that may" : "--cpus LIST takes others");
 }
 
-/* ---- templates --------------------------------------------------------------------------------
- */
+/* ---- templates ---- */
 
 static int check_file_template(const struct plan *p, const struct profile *profile,
                                const struct variant *v, const struct extraction *from,
@@ -314,8 +300,7 @@ static int check_templates(const struct plan *p, struct arena *arena, struct err
     return 0;
 }
 
-/* ---- the rest ---------------------------------------------------------------------------------
- */
+/* ---- the rest ---- */
 
 static void add_events(struct plan *p, const struct plan_request *q, struct arena *arena)
 {
@@ -394,17 +379,41 @@ static int build(struct plan *p, const struct plan_request *q, struct arena *are
     else if (load_profiles(p, q, arena, err) < 0)
         return -1;
     if (apply_options(p, q, arena, err) < 0 || check_cpus(p, q, arena, err) < 0 ||
-        resolve_env(&q->env, &p->env, &p->env_count, arena, err) < 0 ||
-        resolve_variants(p, q, arena, err) < 0 || limits_resolve(p, q, arena, err) < 0 ||
+        env_resolve(&q->env, &p->env, &p->env_count, arena, err) < 0 ||
+        variants_resolve(p, q, arena, err) < 0 || thresholds_resolve(p, q, arena, err) < 0 ||
         check_pairs(p, err) < 0)
         return -1;
     return check_templates(p, arena, err);
 }
 
+/* What is measured must be read again: a plan that its reader refuses is refused before any run. */
+static int check_readable(struct plan *p, struct err *err)
+{
+    struct buf text = BUF_INIT;
+    struct arena arena = ARENA_INIT;
+    struct json *tree = NULL;
+    struct plan again;
+    const int pairs = p->profiles[0].pairs;
+    int status = -1;
+
+    if (pairs < 1)
+        p->profiles[0].pairs = 1; /* not known yet */
+    if (plan_encode(p, &text, err) == 0 &&
+        (tree = json_parse(text.data, text.len, "the plan", err)) != NULL)
+        status = plan_decode(&again, tree, "the plan", &arena, err);
+    p->profiles[0].pairs = pairs;
+    if (status < 0)
+        err->code = ERR_CONFIG;
+    json_free(tree);
+    arena_release(&arena);
+    buf_release(&text);
+    return status;
+}
+
 int plan_build(struct plan *p, const struct plan_request *q, struct arena *arena, struct err *err)
 {
     *p = (struct plan){0};
-    if (build(p, q, arena, err) < 0)
+    if (build(p, q, arena, err) < 0 || check_readable(p, err) < 0)
         return -1;
     if (!pairs_are_open(p, q))
         return plan_seal(p, err);
@@ -438,7 +447,7 @@ int plan_find_programs(struct plan *p, struct arena *arena, struct err *err)
     if (find_input(p, arena, err) < 0)
         return -1;
     for (size_t i = 0; i < p->variant_count; i++)
-        if (resolve_program(p, &p->variants[i], arena, err) < 0)
+        if (variant_resolve_program(p, &p->variants[i], arena, err) < 0)
             return -1;
     return 0;
 }

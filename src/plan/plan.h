@@ -11,8 +11,7 @@
 struct plan_request {
     const char *command;     /* "run" or "compare" */
     struct strings profiles; /* names or files (run) */
-    struct strings
-        variants; /* baseline first: NAME=PROGRAM, a path or a JSON file; compare: command lines */
+    struct strings variants; /* baseline first, as plan/variants.h has them */
     struct strings baseline_args, candidate_args;
     struct strings baseline_env, candidate_env, env; /* "K=V" */
     struct strings thresholds;                       /* --threshold METRIC=PERCENT */

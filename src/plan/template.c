@@ -17,8 +17,7 @@ struct context {
     const struct template_values *values;
 };
 
-/* ---- load values in other units ---------------------------------------------------------------
- */
+/* ---- load values in other units ---- */
 
 struct output_unit {
     enum load_type type;
@@ -105,8 +104,7 @@ static int add_load(const struct context *c, const struct load_param *p, const c
     return 0;
 }
 
-/* ---- names ------------------------------------------------------------------------------------
- */
+/* ---- names ---- */
 
 static bool is(const char *name, size_t len, const char *word)
 {
@@ -183,8 +181,7 @@ static int add_name(const struct context *c, const char *name, size_t len, struc
     return unknown_name(c, name, len, err);
 }
 
-/* ---- texts ------------------------------------------------------------------------------------
- */
+/* ---- texts ---- */
 
 static int fill(const struct context *c, const char *text, struct buf *out, struct err *err)
 {

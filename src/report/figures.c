@@ -144,7 +144,7 @@ const char *figure_verdict(enum verdict v)
     return v == VERDICT_NOT_JUDGED ? "not judged" : verdict_name(v);
 }
 
-/* ---- metrics ------------------------------------------------------------------------------ */
+/* ---- metrics ---- */
 
 bool metric_judged(const struct report_metric *m)
 {
@@ -263,16 +263,7 @@ void safe_text(struct buf *out, const char *text, size_t len)
     }
 }
 
-/* ---- profiles ----------------------------------------------------------------------------- */
-
-const struct report_failure *profile_failure(const struct report_profile *p, const char *variant)
-{
-    for (size_t i = 0; i < p->failure_count; i++) {
-        if (strcmp(p->failures[i].variant, variant) == 0)
-            return &p->failures[i];
-    }
-    return NULL;
-}
+/* ---- profiles ---- */
 
 size_t profile_failures(const struct report *r, const struct report_profile *p,
                         struct strings *lines, struct arena *arena)
@@ -280,10 +271,10 @@ size_t profile_failures(const struct report *r, const struct report_profile *p,
     size_t before = lines->count;
     if (r->variants.count == 0)
         return 0;
-    const struct report_failure *base = profile_failure(p, r->variants.items[0]);
+    const struct report_failure *base = report_failure_of(p, r->variants.items[0]);
     int base_count = base ? base->count : 0;
     for (size_t v = 1; v < r->variants.count; v++) {
-        const struct report_failure *f = profile_failure(p, r->variants.items[v]);
+        const struct report_failure *f = report_failure_of(p, r->variants.items[v]);
         if (!f || f->count <= base_count)
             continue;
         strings_add(

@@ -54,9 +54,6 @@ bool metric_prominent(const struct report_metric *m);
 /* What the verdict rests on, in a sentence; false if the table says all there is to say. */
 bool metric_sentence(const struct report_metric *m, struct buf *out);
 
-/* Failures of one variant by name; NULL if it had none. */
-const struct report_failure *profile_failure(const struct report_profile *p, const char *variant);
-
 /* "candidate failed 3 of 8 runs (baseline: none)": adds one line a candidate that failed more
  * often than the baseline, without newline between; returns how many. */
 size_t profile_failures(const struct report *r, const struct report_profile *p,

@@ -9,7 +9,7 @@
 
 #define LEAST_SPREAD 3 /* pairs below which a spread says nothing */
 
-/* ---- the main table ----------------------------------------------------------------------- */
+/* ---- the main table ---- */
 
 enum column {
     COL_METRIC,
@@ -180,7 +180,7 @@ static void sentences(struct page *p, const struct report_profile *profile, cons
     }
 }
 
-/* ---- more figures, with --verbose --------------------------------------------------------- */
+/* ---- more figures, with --verbose ---- */
 
 static void range(struct page *p, struct table *t, size_t column, double low, double high,
                   const char *unit)
@@ -254,10 +254,9 @@ static void details(struct page *p, const struct report_profile *profile, const 
     table_write(&t, PAGE_INDENT, p->width, p->style->color, p->out);
 }
 
-/* ---- profiles ----------------------------------------------------------------------------- */
+/* ---- profiles ---- */
 
-/* The two columns' medians may tell another change than the pairs do: which metrics that concerns.
- */
+/* The columns' medians may tell another change than the pairs do: the metrics concerned. */
 static void ratio_line(struct page *p, const struct report_profile *profile, const char *candidate)
 {
     struct buf line = BUF_INIT;

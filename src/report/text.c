@@ -167,7 +167,7 @@ static void profile_block(struct page *p, const struct report_profile *profile)
     buf_release(&summary);
 }
 
-/* ---- the whole ---------------------------------------------------------------------------- */
+/* ---- the whole ---- */
 
 static void head(struct page *p)
 {

@@ -108,9 +108,23 @@ const struct counter_kernel counter_system = {
 
 /* ---- whether an event counts here ---- */
 
-static struct perf_event_attr *attr_of(struct wire_event *e)
+/*
+ * A wire event's bytes are copied, never looked at through a pointer to another type: compilers
+ * move such accesses across the copying of the event (seen with GCC 12 for arm64: exclude_kernel
+ * was lost).
+ */
+static struct perf_event_attr attr_of(const struct wire_event *e)
 {
-    return (struct perf_event_attr *)(void *)e->attr;
+    struct perf_event_attr attr;
+
+    memcpy(&attr, e->attr, sizeof(attr));
+    return attr;
+}
+
+static void set_attr(struct wire_event *e, const struct perf_event_attr *attr)
+{
+    memset(e->attr, 0, sizeof(e->attr));
+    memcpy(e->attr, attr, sizeof(*attr));
 }
 
 static void set_status(struct machine_counter *m, enum value_status status, const char *reason)
@@ -127,6 +141,9 @@ static int paranoid_level(const struct counters *c)
     return files_read_small(path, text, sizeof(text)) > 0 ? (int)strtol(text, NULL, 10) : 2;
 }
 
+static const char no_pmu[] = "no PMU here (virtual machine?)";
+static const char not_of_pmu[] = "this CPU's counters cannot count it";
+
 static void explain_open(struct counters *c, struct machine_counter *m,
                          const struct perf_event_attr *attr, int why)
 {
@@ -135,7 +152,7 @@ static void explain_open(struct counters *c, struct machine_counter *m,
         set_status(m, VALUE_UNSUPPORTED,
                    attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE ||
                            attr->type == PERF_TYPE_RAW
-                       ? "no PMU here (virtual machine?)"
+                       ? no_pmu
                        : "this kernel has no such event");
         break;
     case EACCES:
@@ -152,7 +169,7 @@ static void explain_open(struct counters *c, struct machine_counter *m,
         break;
     case EINVAL:
     case EOPNOTSUPP:
-        set_status(m, VALUE_UNSUPPORTED, "this CPU's counters cannot count it");
+        set_status(m, VALUE_UNSUPPORTED, not_of_pmu);
         break;
     default:
         set_status(m, VALUE_UNSUPPORTED,
@@ -182,6 +199,8 @@ static int open_allowed(struct counters *c, struct perf_event_attr *attr)
 /* What the work makes each generic event show at least; 0: nothing is known. */
 static uint64_t least_of(const struct perf_event_attr *attr)
 {
+    if (attr->exclude_user) /* the work is user code; only its sleeps are the kernel's */
+        return attr->type == PERF_TYPE_HARDWARE && !attr->exclude_kernel ? 1 : 0;
     if (attr->type == PERF_TYPE_HARDWARE)
         switch (attr->config & 0xffffffffu) {
         case PERF_COUNT_HW_CPU_CYCLES:
@@ -231,10 +250,10 @@ static bool kernel_only(const struct perf_event_attr *attr)
  * Opens one event and lets it count. True if it can be trusted, or (`partial`) has been trusted
  * only for one kind of CPU; *fd is then open and disabled.
  */
-static bool try_event(struct counters *c, struct wire_event *e, struct machine_counter *m,
+static bool try_event(struct counters *c, struct perf_event_attr *attr, struct machine_counter *m,
                       bool partial, int *fd)
 {
-    struct perf_event_attr *attr = attr_of(e);
+    const bool user_only = attr->exclude_kernel; /* as the event's name asks */
     struct reading r;
 
     attr->size = sizeof(*attr);
@@ -246,7 +265,10 @@ static bool try_event(struct counters *c, struct wire_event *e, struct machine_c
         return false;
     }
     if (attr->exclude_kernel && kernel_only(attr)) {
-        explain_open(c, m, attr, EACCES);
+        if (user_only)
+            set_status(m, VALUE_UNSUPPORTED, "user code alone has none: the kernel does it");
+        else
+            explain_open(c, m, attr, EACCES);
         goto refuse;
     }
     if (self_test(c, *fd, &r) < 0) {
@@ -264,7 +286,7 @@ static bool try_event(struct counters *c, struct wire_event *e, struct machine_c
         goto refuse;
     }
     set_status(m, VALUE_OK, NULL);
-    if (attr->exclude_kernel)
+    if (attr->exclude_kernel && !user_only)
         m->reason = arena_printf(&c->arena, "user code only: kernel.perf_event_paranoid is %d",
                                  paranoid_level(c));
     return true;
@@ -294,14 +316,16 @@ static size_t core_types(const struct counters *c, uint64_t types[4])
 }
 
 /* The event as programs open it: from their exec on, with their children. */
-static void accept_event(struct counters *c, const struct wire_event *e, size_t request, int fd)
+static void accept_event(struct counters *c, const struct perf_event_attr *tried, size_t request,
+                         int fd)
 {
     struct wire_event *kept = &c->event[c->event_count];
+    struct perf_event_attr attr = *tried;
 
-    *kept = *e;
+    attr.inherit = 1;
+    attr.enable_on_exec = 1;
     kept->leader = -1;
-    attr_of(kept)->inherit = 1;
-    attr_of(kept)->enable_on_exec = 1;
+    set_attr(kept, &attr);
     c->of[c->event_count++] = (struct counter_event){.request = request, .keep_fd = fd};
 }
 
@@ -310,6 +334,7 @@ static void try_request(struct counters *c, size_t request, const uint64_t *type
 {
     struct machine_counter *m = &c->request[request];
     struct wire_event e = {.leader = -1};
+    struct perf_event_attr attr;
     const size_t first = c->event_count;
     size_t kinds = 1;
     struct err err;
@@ -318,18 +343,19 @@ static void try_request(struct counters *c, size_t request, const uint64_t *type
         set_status(m, VALUE_UNSUPPORTED, arena_strdup(&c->arena, err.msg));
         return;
     }
-    if (attr_of(&e)->type == PERF_TYPE_HARDWARE && type_count > 0)
+    attr = attr_of(&e);
+    if (attr.type == PERF_TYPE_HARDWARE && type_count > 0)
         kinds = type_count;
     if (c->event_count + kinds > WIRE_MAX_EVENTS) {
         set_status(m, VALUE_UNSUPPORTED, "too many events at a time");
         return;
     }
     for (size_t i = 0; i < kinds; i++) {
-        struct wire_event one = e;
+        struct perf_event_attr one = attr;
         int fd;
 
         if (kinds > 1) /* PERF_PMU_TYPE_SHIFT, perf_event_open(2) */
-            attr_of(&one)->config |= types[i] << 32;
+            one.config |= types[i] << 32;
         if (!try_event(c, &one, m, kinds > 1, &fd)) {
             while (c->event_count > first) /* a part of the cores is no figure */
                 c->kernel->close(c->kernel->user, c->of[--c->event_count].keep_fd);
@@ -354,15 +380,15 @@ static void swap_events(struct counters *c, size_t a, size_t b)
 static void make_group(struct counters *c)
 {
     size_t cycles = WIRE_MAX_EVENTS, instructions = WIRE_MAX_EVENTS;
+    struct perf_event_attr attr;
 
     for (size_t i = 0; i < c->event_count; i++) {
-        const struct perf_event_attr *attr = attr_of(&c->event[i]);
-
-        if (attr->type != PERF_TYPE_HARDWARE)
+        attr = attr_of(&c->event[i]);
+        if (attr.type != PERF_TYPE_HARDWARE)
             continue;
-        if (attr->config == PERF_COUNT_HW_CPU_CYCLES && cycles == WIRE_MAX_EVENTS)
+        if (attr.config == PERF_COUNT_HW_CPU_CYCLES && cycles == WIRE_MAX_EVENTS)
             cycles = i;
-        if (attr->config == PERF_COUNT_HW_INSTRUCTIONS && instructions == WIRE_MAX_EVENTS)
+        if (attr.config == PERF_COUNT_HW_INSTRUCTIONS && instructions == WIRE_MAX_EVENTS)
             instructions = i;
     }
     if (cycles == WIRE_MAX_EVENTS || instructions == WIRE_MAX_EVENTS)
@@ -375,8 +401,22 @@ static void make_group(struct counters *c)
         cycles = first;
     }
     c->event[instructions].leader = (int32_t)cycles;
-    attr_of(&c->event[instructions])->disabled = 0; /* as its leader goes */
-    attr_of(&c->event[instructions])->enable_on_exec = 0;
+    attr = attr_of(&c->event[instructions]);
+    attr.disabled = 0; /* as its leader goes */
+    attr.enable_on_exec = 0;
+    set_attr(&c->event[instructions], &attr);
+}
+
+/* Where one hardware event counts there is a PMU: those that it refused are not in it. */
+static void blame_pmu(struct counters *c)
+{
+    bool pmu = false;
+
+    for (size_t i = 0; i < c->event_count; i++)
+        pmu = pmu || attr_of(&c->event[i]).type == PERF_TYPE_HARDWARE;
+    for (size_t i = 0; pmu && i < c->request_count; i++)
+        if (c->request[i].reason == no_pmu)
+            c->request[i].reason = not_of_pmu;
 }
 
 void counters_init(struct counters *c, const struct strings *names,
@@ -393,6 +433,7 @@ void counters_init(struct counters *c, const struct strings *names,
         c->request[i].event = arena_strdup(&c->arena, names->items[i]);
         try_request(c, i, types, type_count);
     }
+    blame_pmu(c);
     make_group(c);
 }
 

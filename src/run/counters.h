@@ -36,8 +36,8 @@ struct counter_kernel {
 extern const struct counter_kernel counter_system;
 
 #define COUNTER_WORK_LOOPS 200000 /* turns of a loop of some instructions each */
-#define COUNTER_WORK_PAGES 64      /* fresh pages written */
-#define COUNTER_WORK_SLEEPS 3      /* context switches */
+#define COUNTER_WORK_PAGES 64     /* fresh pages written */
+#define COUNTER_WORK_SLEEPS 3     /* context switches */
 
 /* One perf event; a request has several where CPUs are of several kinds. */
 struct counter_event {

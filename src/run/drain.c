@@ -13,38 +13,60 @@
 
 void drain_init(struct drain *d)
 {
-    *d = (struct drain){.fd = -1};
+    *d = (struct drain){.fd = -1, .spent_fd = -1, .next_fd = {-1, -1}};
     d->head = xmalloc(CAPTURE_HEAD_BYTES + 1);
     d->ring = xmalloc(CAPTURE_TAIL_BYTES + 1);
 }
 
+static void close_fd(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
 void drain_release(struct drain *d)
 {
-    if (d->fd >= 0)
-        close(d->fd);
+    close_fd(&d->fd);
+    close_fd(&d->spent_fd);
+    close_fd(&d->next_fd[0]);
+    close_fd(&d->next_fd[1]);
     free(d->head);
     free(d->ring);
-    *d = (struct drain){.fd = -1};
+}
+
+static int make_pipe(int ends[2], struct err *err)
+{
+    if (pipe2(ends, O_CLOEXEC) == 0) {
+        if (fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0) /* the program's own end stays blocking */
+            return 0;
+        close(ends[0]);
+        close(ends[1]);
+    }
+    ends[0] = ends[1] = -1;
+    return err_sys(err, ERR_SYSTEM, errno, "cannot make a pipe");
 }
 
 int drain_begin(struct drain *d, struct capture *capture, int *write_fd, struct err *err)
 {
-    int ends[2];
-
-    if (pipe2(ends, O_CLOEXEC) < 0)
-        return err_sys(err, ERR_SYSTEM, errno, "cannot make a pipe");
-    if (fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0) { /* the program's own end stays blocking */
-        err_sys(err, ERR_SYSTEM, errno, "cannot make a pipe");
-        close(ends[0]);
-        close(ends[1]);
+    if (d->next_fd[0] < 0 && make_pipe(d->next_fd, err) < 0)
         return -1;
-    }
-    d->fd = ends[0];
+    d->fd = d->next_fd[0];
+    *write_fd = d->next_fd[1];
+    d->next_fd[0] = d->next_fd[1] = -1;
     d->ring_at = 0;
     d->capture = capture;
     *capture = (struct capture){.head = d->head, .tail = d->ring};
-    *write_fd = ends[1];
     return 0;
+}
+
+void drain_turn(struct drain *d)
+{
+    struct err ignored; /* drain_begin() tries again, and tells */
+
+    close_fd(&d->spent_fd);
+    if (d->next_fd[0] < 0)
+        make_pipe(d->next_fd, &ignored);
 }
 
 /* Reads once: into the head while it has room, then round the ring. As read(). */
@@ -82,8 +104,7 @@ bool drain_read(struct drain *d)
         ssize_t n = read_once(d, &room);
 
         if (n == 0 || (n < 0 && errno != EAGAIN)) {
-            close(d->fd);
-            d->fd = -1;
+            close_fd(&d->fd);
         }
         any = any || n > 0;
         if (n <= 0 || (n < 4096 && (size_t)n < room)) /* a short read emptied it */
@@ -108,10 +129,12 @@ void drain_end(struct drain *d)
 
     if (c == NULL)
         return;
-    while (drain_read(d))
+    /* What a pipe holds, and no more: a process outside of the role may hold an end, and write on.
+     */
+    for (int i = 0; i < 4 && drain_read(d); i++)
         continue;
-    if (d->fd >= 0)
-        close(d->fd);
+    close_fd(&d->spent_fd);
+    d->spent_fd = d->fd;
     d->fd = -1;
     if (c->tail_len == CAPTURE_TAIL_BYTES && d->ring_at > 0) { /* the oldest byte is at ring_at */
         reverse(d->ring, d->ring_at);

@@ -45,7 +45,8 @@ static int image_memfd(void)
 /* The same program as a file: installed, or beside a build. */
 static int image_file(void)
 {
-    static const char *const places[] = {"../libexec/abba/zygote", "release/zygote"};
+    static const char *const places[] = {"../libexec/abba/zygote", "release/zygote",
+                                         "../release/zygote"};
     char exe[4096], path[4352];
     ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
     char *slash;
@@ -71,14 +72,17 @@ static int image_file(void)
 /* In the child: descriptors in place, then the zygote. Returns only on failure. */
 static void exec_image(int image, int control, enum wire_mode mode)
 {
-    char number[8];
-    char *const argv[] = {(char *)(uintptr_t) "abba-zygote", number, NULL};
+    char number[8], owner[16];
+    char *const argv[] = {(char *)(uintptr_t) "abba-zygote", number, owner, NULL};
     char *const envp[] = {NULL};
 
     snprintf(number, sizeof(number), "%d", (int)mode);
+    snprintf(owner, sizeof(owner), "of-%d", (int)getppid()); /* for people: whose it is */
     /* Both out of the way first: either may sit where the other has to go. */
     image = fcntl(image, F_DUPFD_CLOEXEC, 16);
     control = fcntl(control, F_DUPFD_CLOEXEC, 16);
+    if ((image < 0 || control < 0) && errno == EINVAL) /* beyond RLIMIT_NOFILE */
+        errno = EMFILE;
     if (image < 0 || control < 0 || dup2(control, ZYGOTE_CONTROL) < 0 ||
         dup3(image, ZYGOTE_IMAGE_FD, O_CLOEXEC) < 0)
         return;

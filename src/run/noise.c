@@ -43,6 +43,15 @@ static bool reread_number(int fd, uint64_t *out)
     return end != text;
 }
 
+/* CPUs are numbered without gaps. */
+static bool has_cpu(const char *root, int cpu)
+{
+    char path[512];
+
+    snprintf(path, sizeof(path), "%s/sys/devices/system/cpu/cpu%d", root, cpu);
+    return access(path, F_OK) == 0;
+}
+
 void noise_open(struct noise *n, const char *root)
 {
     char path[128], text[256];
@@ -56,7 +65,7 @@ void noise_open(struct noise *n, const char *root)
         close(n->psi_fd);
         n->psi_fd = -1;
     }
-    for (int cpu = 0; cpu < NOISE_CPUS; cpu++) {
+    for (int cpu = 0; cpu < NOISE_CPUS && has_cpu(root, cpu); cpu++) {
         int fd;
 
         snprintf(path, sizeof(path),

@@ -14,7 +14,7 @@
 
 int place_open(struct place *p, struct launch *l, unsigned index, struct err *err)
 {
-    *p = (struct place){.write_fd = {-1, -1}};
+    *p = (struct place){.write_fd = {-1, -1}, .spent_fd = {-1, -1}};
     drain_init(&p->out);
     drain_init(&p->err);
     cgroup_open(&p->cgroup, &cgroup_system, index);
@@ -32,19 +32,20 @@ int place_open(struct place *p, struct launch *l, unsigned index, struct err *er
     return 0;
 }
 
-static void close_write_ends(struct place *p)
+static void close_both(int fd[2])
 {
     for (int i = 0; i < 2; i++) {
-        if (p->write_fd[i] >= 0)
-            close(p->write_fd[i]);
-        p->write_fd[i] = -1;
+        if (fd[i] >= 0)
+            close(fd[i]);
+        fd[i] = -1;
     }
 }
 
 /* The cgroup goes when its last process has: the caller ends the zygote first. */
 void place_close(struct place *p)
 {
-    close_write_ends(p);
+    close_both(p->write_fd);
+    close_both(p->spent_fd);
     rss_release(&p->rss);
     drain_release(&p->out);
     drain_release(&p->err);
@@ -168,6 +169,17 @@ static void take_failed(struct place *p, const struct wire_failed *m)
     launch_explain(m, p->role->argv[0], p->role->cwd, p->o->error, sizeof(p->o->error));
 }
 
+/*
+ * The pipes of the run before and of the next one, while the present program is still being
+ * loaded: between runs every microsecond counts, here none does.
+ */
+static void turn_pipes(struct place *p)
+{
+    close_both(p->spent_fd);
+    drain_turn(&p->out);
+    drain_turn(&p->err);
+}
+
 int place_hear(struct place *p, const struct counters *counters, struct err *err)
 {
     union {
@@ -193,6 +205,7 @@ int place_hear(struct place *p, const struct counters *counters, struct err *err
     if (m.head.run == p->run && m.head.type == WIRE_ARMED &&
         m.armed.events == counters->event_count) {
         take_armed(p, &m.armed, fds, fd_count, sender);
+        turn_pipes(p);
         return 0;
     }
     for (size_t i = 0; i < fd_count; i++)
@@ -320,7 +333,11 @@ void place_finish(struct place *p, struct counters *counters)
 
     drain_end(&p->out);
     drain_end(&p->err);
-    close_write_ends(p);
+    close_both(p->spent_fd);
+    for (int i = 0; i < 2; i++) {
+        p->spent_fd[i] = p->write_fd[i];
+        p->write_fd[i] = -1;
+    }
     rss_end(&p->rss, o);
     take_cpu(p);
     take_counters(p, counters);

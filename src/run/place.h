@@ -22,6 +22,7 @@ struct place {
     struct rss rss;
     int write_fd[2]; /* the pipes' other ends, open until the role is empty: no end-of-file before
                       */
+    int spent_fd[2]; /* those of the run before: closed when the next one is on its way */
 
     /* of the present run */
     uint32_t run;

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 
 #define LISTING_BYTES 32768
+#define SAME_PAGES 8
 
 /* ---- small texts of /proc ---- */
 
@@ -195,7 +196,7 @@ static bool read_process(struct rss *r, struct rss_process *p)
 {
     char path[64], text[128];
     const char *s = text;
-    uint64_t pages = 0, mark = 14695981039346656037u; /* FNV-1a */
+    uint64_t pages = 0;
     ssize_t n;
 
     if (p->statm_fd >= 0) {
@@ -208,14 +209,11 @@ static bool read_process(struct rss *r, struct rss_process *p)
     }
     if (n <= 0)
         return false;
-    for (ssize_t i = 0; i < n; i++)
-        mark = (mark ^ (unsigned char)text[i]) * 1099511628211u;
     while (*s != ' ' && *s != '\0')
         s++;
     for (s += *s == ' '; *s >= '0' && *s <= '9'; s++)
         pages = pages * 10 + (uint64_t)(*s - '0');
     p->pages = pages;
-    p->mark = mark;
     return true;
 }
 
@@ -232,8 +230,9 @@ static pid_t parent_of(const struct rss *r, pid_t pid)
 }
 
 /*
- * Whether a young process has its parent's memory: between vfork and exec statm is the same for
- * both. (After a fork it is not: the child has not mapped the parent's file pages yet.)
+ * Whether a young process has its parent's memory: between vfork and exec both show the same, but
+ * for a page or two that were touched between the two readings. (After a fork they do not: the
+ * child has not mapped the parent's file pages yet.)
  */
 static bool shares_its_parents_memory(struct rss *r, size_t i)
 {
@@ -242,11 +241,13 @@ static bool shares_its_parents_memory(struct rss *r, size_t i)
     if (p->age >= RSS_YOUNG)
         return false;
     for (size_t j = 0; j < r->count; j++) {
-        if (j == i || r->process[j].mark != p->mark)
+        const uint64_t a = r->process[j].pages, b = p->pages;
+
+        if (j == i || (a > b ? a - b : b - a) > SAME_PAGES)
             continue;
         if (p->parent == 0)
             p->parent = parent_of(r, p->pid);
-        if (r->process[j].pid == p->parent)
+        if (p->parent == 0 || r->process[j].pid == p->parent) /* 0: it is gone by now */
             return true;
     }
     return false;

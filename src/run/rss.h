@@ -30,7 +30,6 @@ struct rss_process {
     bool listed;        /* by the present listing */
     uint8_t age;        /* readings, up to RSS_YOUNG */
     pid_t parent;       /* 0: not asked for */
-    uint64_t mark;      /* digest of what statm said */
     uint64_t pages;     /* resident, by the present tick */
     uint64_t cpu_ticks; /* user and system, of the process itself, when last read */
 };

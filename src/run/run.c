@@ -408,7 +408,8 @@ static nfds_t fill_poll(struct run_host *h)
         h->poll[n++] = (struct pollfd){.fd = on ? p->out.fd : -1, .events = POLLIN};
         h->poll[n++] = (struct pollfd){.fd = on ? p->err.fd : -1, .events = POLLIN};
     }
-    h->poll[n++] = (struct pollfd){.fd = h->wake_fd, .events = POLLIN};
+    /* Once heeded it is not to be heard again: it stays readable. */
+    h->poll[n++] = (struct pollfd){.fd = h->kill_ns == NEVER ? h->wake_fd : -1, .events = POLLIN};
     return n;
 }
 

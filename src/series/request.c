@@ -184,6 +184,14 @@ void request_set_free(struct request_set *set)
     free(set);
 }
 
+bool request_set_varies(const struct request_set *set)
+{
+    for (size_t v = 0; v < set->plan->variant_count; v++)
+        if (set->variants[v].varies)
+            return true;
+    return false;
+}
+
 bool request_set_needs_port(const struct request_set *set)
 {
     return set->needs_port;

@@ -20,7 +20,8 @@ int request_set_new(struct request_set **set, const struct plan *plan,
                     const struct profile *profile, struct err *err);
 void request_set_free(struct request_set *set);
 
-/* Whether any variant uses {port}, or {scratch}. */
+/* Whether any command differs from run to run at all; whether one uses {port}, or {scratch}. */
+bool request_set_varies(const struct request_set *set);
 bool request_set_needs_port(const struct request_set *set);
 bool request_set_needs_scratch(const struct request_set *set);
 

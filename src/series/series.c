@@ -24,6 +24,14 @@
 #include "series/seed.h"
 #include "series/signals.h"
 
+/*
+ * How often samples are made to reach the disk. A crash of abba costs none of them; one of the
+ * machine costs the last seconds. Where no pause hides the wait (4 ms beside a busy neighbour), it
+ * comes less often.
+ */
+#define SYNC_NS NSEC_PER_SEC
+#define SYNC_BUSY_NS (5 * NSEC_PER_SEC)
+
 /* A series while it runs. */
 struct series {
     struct plan *plan;
@@ -49,7 +57,7 @@ static bool interrupted(void)
     return *signals_flag() != 0;
 }
 
-/* ---- opening and closing ------------------------------------------------------------------- */
+/* ---- opening and closing ---- */
 
 static int open_host(struct series *s, struct err *err)
 {
@@ -106,6 +114,8 @@ static int series_open(struct series *s, struct err *err)
         return -1;
     if (!s->options->identify)
         archive_writer_anonymize(s->writer);
+    if (s->options->temporary)
+        archive_writer_passing(s->writer);
     return 0;
 }
 
@@ -126,7 +136,7 @@ static void series_close(struct series *s)
     arena_release(&s->arena);
 }
 
-/* ---- one run ------------------------------------------------------------------------------- */
+/* ---- one run ---- */
 
 /* The same pause before every run; writing reaches the disk meanwhile. Ends early on a signal. */
 static int pause_before(struct series *s, const struct profile *profile, struct err *err)
@@ -134,7 +144,7 @@ static int pause_before(struct series *s, const struct profile *profile, struct 
     int64_t end = clock_mono_ns() + profile->pause_ns;
     struct pollfd wake = {.fd = signals_fd(), .events = POLLIN};
 
-    if (archive_writer_sync(s->writer, false, err) != 0)
+    if (archive_writer_sync(s->writer, profile->pause_ns ? SYNC_NS : SYNC_BUSY_NS, err) != 0)
         return -1;
     if (profile->pause_ns == 0)
         return 0;
@@ -176,9 +186,10 @@ static int fill_values(struct series *s, const struct order_step *step,
     *values = (struct template_values){
         .scratch = "",
         .run = s->runs_done + 1,
-        .seed = seed_of_pair(s->plan->seed, profile->name, step->pair, "program"),
         .address = "127.0.0.1",
     };
+    if (request_set_varies(s->requests))
+        values->seed = seed_of_pair(s->plan->seed, profile->name, step->pair, "program");
     if (request_set_needs_scratch(s->requests)) {
         if (fresh_scratch(s, err) != 0)
             return -1;
@@ -246,7 +257,7 @@ static int record(struct series *s, const struct order_step *step, const char *s
     return archive_writer_sample(s->writer, sample, outcome, arena, err);
 }
 
-/* ---- progress ------------------------------------------------------------------------------ */
+/* ---- progress ---- */
 
 static void tell_progress(struct series *s, const struct order_step *step,
                           const struct sample *last)
@@ -274,7 +285,7 @@ static void tell_progress(struct series *s, const struct order_step *step,
     s->options->progress(s->options->user, p);
 }
 
-/* ---- stages -------------------------------------------------------------------------------- */
+/* ---- stages ---- */
 
 /* One step: pause, run, record. `took_s` (may be NULL) gets the time of it all, in seconds. */
 static int do_step(struct series *s, const struct order_step *step, double *took_s, struct err *err)

@@ -255,6 +255,7 @@ void role_serve(int sock, struct wire_page *page, enum wire_mode mode, bool in_c
     role.page = page;
     role.namespaced = mode != WIRE_MODE_SUBREAPER;
     role.in_cgroup = in_cgroup;
+    role.told_own_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID); /* abba counts from now on */
     if (!role.namespaced)
         prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     sigaction(SIGCHLD, &action, NULL);

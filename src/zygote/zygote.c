@@ -1,7 +1,8 @@
 /*
  * zygote: K, the keeper of all processes of a series.
  *
- * abba executes this program with the control socket as descriptor 3 and the mode as its argument.
+ * abba executes this program with the control socket as descriptor 3; its arguments are the mode
+ * and a word for people that says which abba it belongs to.
  * It clones itself into the namespaces (after the exec: a later exec inside a user namespace would
  * drop the capabilities) as a child of abba, and ends; the clone is K. Without namespaces it is K
  * itself. K dies with abba: by the parent-death signal, which the kernel follows by ending the
@@ -117,6 +118,7 @@ static void become_role(const int *fds, bool in_cgroup)
     page = mmap(NULL, sizeof(*page), PROT_READ | PROT_WRITE, MAP_SHARED, fds[1], 0);
     if (page == MAP_FAILED)
         fail(fds[0], WIRE_STEP_MESSAGE);
+    prctl(PR_SET_NAME, "abba-role", 0, 0, 0);
     close(ZYGOTE_CONTROL_FD);
     close(fds[1]);
     if (in_cgroup)
@@ -213,7 +215,7 @@ int main(int argc, char **argv)
     const gid_t gid = getgid();
     pid_t pid;
 
-    if (argc != 2)
+    if (argc != 3)
         return 2;
     mode = (enum wire_mode)strtoul(argv[1], NULL, 10);
     forget_parent();
@@ -234,6 +236,7 @@ int main(int argc, char **argv)
         prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     }
     setsid();
+    prctl(PR_SET_NAME, "abba-zygote", 0, 0, 0);
     say_hello(control);
     keep(control);
 }

@@ -35,11 +35,11 @@ for ((i = 0; i < rounds; i++)); do
     done
 done
 
-# Microseconds of one column (1 elapsed, 2 CPU) for each round: whole, and without start and end.
-whole() { awk -v c="$2" -v n=$((2 * pairs)) '{ print $c * 1e6 / n }' "$scratch/$1.many" | median; }
+# Microseconds a run: whole, and without start and end.
+whole() { awk -v n=$((2 * pairs)) '{ print $1 * 1e6 / n }' "$scratch/$1.many" | median; }
 a_run() {
     paste "$scratch/$1.few" "$scratch/$1.many" |
-        awk -v c="$2" -v n=$((2 * (pairs - few))) '{ print ($(c + 3) - $c) * 1e6 / n }' | median
+        awk -v n=$((2 * (pairs - few))) '{ print ($4 - $1) * 1e6 / n }' | median
 }
 
 # Ratios are medians of the rounds' ratios: a busy moment strikes all tools of its round.
@@ -49,10 +49,11 @@ ratio() { # TOOL OTHER: seconds of TOOL over seconds of OTHER, a run
 }
 ratio_whole() { paste "$scratch/$1.many" "$scratch/$2.many" | awk '{ print $1 / $4 }' | median; }
 
-printf '%-12s %12s %12s %12s %12s\n' "us a run of" 'a run' 'CPU' whole 'start+end ms'
+printf '%-12s %12s %12s %12s %14s\n' '' 'us a run' 'whole, us' 'runs/s, whole' "$((2 * few)) runs, ms"
 for tool in "${tools[@]}"; do
-    printf '%-12s %12.1f %12.1f %12.1f %12.1f\n' "$tool" "$(a_run "$tool" 1)" "$(a_run "$tool" 2)" \
-        "$(whole "$tool" 1)" "$(compute "1e3 * $(column 1 "$scratch/$tool.few" | median)" %g)"
+    printf '%-12s %12.1f %12.1f %12.0f %14.1f\n' "$tool" "$(a_run "$tool")" "$(whole "$tool")" \
+        "$(compute "1e6 / $(whole "$tool")" %g)" \
+        "$(compute "1e3 * $(column 1 "$scratch/$tool.few" | median)" %g)"
 done
 for how in ratio ratio_whole; do
     [ $how = ratio ] && what='a run' || what='whole'

@@ -359,6 +359,7 @@ END
     found=no
     # One of these sizes has room for the samples and none for the report.
     for size in 32 36 40 44 48 52 56 60 64; do
+        # shellcheck disable=SC2016
         unshare -m sh -c '
             mount -t tmpfs -o size="$2"k none small || exit 77
             "$0" compare --no-lock -q -n 4 --archive small/a true true >out.txt 2>err.txt
@@ -401,7 +402,7 @@ END
     for words in "-n 6 -n 6" "--nosuch" "-n" "-n x" "-n 0" "--pairs=" "--timeout 5" "--quiet=1" \
         "--color blue" "--format xml" "--threshold wall_time" "--threshold wall_time=x" \
         "--threshold =5%" "--env X" "--cpus 99999" "--cpus x" "--seed -1" "--input /nonexistent" \
-        "-q -v" "--event no-such-event-name"; do
+        "-q -v" "--event no-such-event-name" "--timeout 1us" "--timeout 25h" "--pause 2h" "-n 10001"; do
         # shellcheck disable=SC2086
         compare $words true true
         [ "$status" = 2 ] || fail "status of: $words"
@@ -462,4 +463,20 @@ for path in 'runners/t/runner.json', 'profiles/t/p.json', 'mine.json', 'v.json':
 sys.exit(subprocess.run(command, stdout=subprocess.DEVNULL).returncode)
 END
     python3 broken.py
+}
+
+@test "the largest and smallest that options take give an archive that can be read" {
+    for words in "--timeout 1ms" "--timeout 24h" "-w 1000" "--seed 18446744073709551615" \
+        "--threshold wall_time=0%" "--pause 1ns"; do
+        rm -rf kept
+        # shellcheck disable=SC2086
+        compare -q -n 1 $words --archive kept true true
+        abba verify kept
+        expect_status 0
+    done
+    for words in "-n 10000" "--pause 1h"; do
+        # shellcheck disable=SC2086
+        compare --plan $words true true
+        expect_status 0
+    done
 }

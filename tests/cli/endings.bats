@@ -44,7 +44,8 @@ kill_series() { # COUNT SIGNAL STATUS VERIFIES [WRAPPER...]
         start_series "$folder" "$@"
         [ $((turn % 2)) = 1 ] || wait_for test -s "$folder/samples.jsonl"
         sleep "0.0$((RANDOM % 70 + 10))"
-        status=0 output= err=
+        # shellcheck disable=SC2034 # fail() of common.bash shows it
+        status=0 output='' err=''
         kill "-$signal" "$pid" || fail "ended before: $(<stderr.txt)"
         wait "$pid" || status=$?
         expect_status "$ends"

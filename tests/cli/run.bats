@@ -122,3 +122,17 @@ setup() {
     abba verify a
     expect_status 0
 }
+
+@test "a profile whose CPUs are not there is left out, or ends it" {
+    printf '{"profile": "flow/nowhere", "runner": "flow", "cpus": {"sender": "1023"}}' >nowhere.json
+    abba run ./nowhere.json flow/quick-count -n 6 -b single -c batch --plan
+    expect_status 0
+    expect_err "profile 'flow/nowhere' is left out"
+    expect_out "flow --io batch"
+    abba run ./nowhere.json flow/quick-count -n 6 -b single -c batch --plan --unsupported fail
+    expect_status 2
+    expect_err "not all of the CPUs '1023' may be used here"
+    abba run flow/quick-count -b single -c batch --unsupported perhaps
+    expect_status 2
+    expect_err "skip"
+}

@@ -57,6 +57,7 @@ setup() {
 @test "a limit on the size of files is an error that keeps what was measured" {
     (ulimit -f 64 && "$ABBA" compare --no-lock -q -n 200 --archive kept true true >out.txt 2>err.txt) &&
         status=0 || status=$?
+    # shellcheck disable=SC2034 # expect_err of common.bash reads it
     output=$(<out.txt) err=$(<err.txt)
     expect_status 3
     expect_err "File too large"
@@ -71,6 +72,7 @@ setup() {
 @test "an error in a series without --archive keeps what was measured, and says where" {
     (ulimit -f 64 && "$ABBA" compare --no-lock -q -n 200 true true >out.txt 2>err.txt) &&
         status=0 || status=$?
+    # shellcheck disable=SC2034 # expect_err of common.bash reads it
     output=$(<out.txt) err=$(<err.txt)
     expect_status 3
     place=$(sed -n "s/.*what was measured so far is in '\(.*\)'/\1/p" err.txt)

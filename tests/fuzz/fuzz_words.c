@@ -73,7 +73,7 @@ static void check_width(const char *s, size_t width)
     text_truncate(&b, s, width);
     must(text_width(b.data) <= width);
     buf_clear(&b);
-    text_pad_left(&b, s, width);
+    text_pad_right(&b, s, width);
     must(text_width(b.data) >= width);
     buf_release(&b);
 }

@@ -175,3 +175,14 @@ void made_archive_write(struct made_archive *m, const char *name, const char *te
     if (files_write_atomic(made_archive_path(m, name), text, len, &err) < 0)
         fail_msg("%s", err.msg);
 }
+
+void made_archive_alter(struct made_archive *m, const char *name, const char *old, const char *new)
+{
+    char *text = made_archive_read(m, name, NULL);
+    char *at = strstr(text, old);
+
+    assert_non_null(at);
+    *at = '\0';
+    const char *all = arena_printf(&m->arena, "%s%s%s", text, new, at + strlen(old));
+    made_archive_write(m, name, all, strlen(all));
+}

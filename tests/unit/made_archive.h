@@ -14,8 +14,7 @@ struct made_archive {
     struct arena arena;
     char base[64];    /* a folder of its own, removed at the end */
     char folder[100]; /* the archive, in it */
-    struct plan
-        plan; /* two profiles, "p/one" with a warm-up and "p/two"; two pairs, two confirming */
+    struct plan plan; /* "p/one" with a warm-up, and "p/two"; two pairs, two confirming */
     struct machine machine;
     struct archive_writer *writer;
     struct role_outcome roles[2];
@@ -48,5 +47,8 @@ char *made_archive_read(struct made_archive *m, const char *name, size_t *len);
 
 /* Puts other bytes in the place of a file, or a new file. */
 void made_archive_write(struct made_archive *m, const char *name, const char *text, size_t len);
+
+/* Replaces the first `old` in a file. */
+void made_archive_alter(struct made_archive *m, const char *name, const char *old, const char *new);
 
 #endif

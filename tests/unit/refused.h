@@ -70,4 +70,24 @@ static inline void check_taken(decode_fn *decode, const char *text)
     arena_release(&arena);
 }
 
+/* Defines decode() for check_refused, and taken(), which fails the test unless the text decodes. */
+#define DECODES(type, decode_type)                                                                 \
+    static int decode(const struct json *tree, struct arena *arena, struct err *err)               \
+    {                                                                                              \
+        type out;                                                                                  \
+                                                                                                   \
+        return decode_type(&out, tree, "f.json", arena, err);                                      \
+    }                                                                                              \
+    static type taken(const char *text, struct arena *arena)                                       \
+    {                                                                                              \
+        struct err err = {0};                                                                      \
+        type out;                                                                                  \
+        struct json *tree = parse_quoted(text, &err);                                              \
+                                                                                                   \
+        if (!tree || decode_type(&out, tree, "f.json", arena, &err) < 0)                           \
+            fail_msg("%s: %s", text, err.msg);                                                     \
+        json_free(tree);                                                                           \
+        return out;                                                                                \
+    }
+
 #endif

@@ -4,6 +4,8 @@
 #ifndef ABBA_TESTS_RIG_H
 #define ABBA_TESTS_RIG_H
 
+#include <sys/types.h>
+
 #include "base/mem.h"
 #include "run/run.h"
 
@@ -39,7 +41,10 @@ double rig_number(const struct role_outcome *o, const char *key);
 /* Whether standard output has this text. */
 bool rig_says(const struct role_outcome *o, const char *text);
 
-/* Processes of this machine whose executable's name is `name` (zombies left out). */
+/* Running processes called `name` that this test process started (zombies left out). */
 int rig_count_processes(const char *name);
+
+/* Running processes of a zygote that abba process `owner` has started. */
+int rig_count_zygotes(pid_t owner);
 
 #endif

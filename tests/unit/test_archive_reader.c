@@ -50,18 +50,6 @@ static void refuses(enum err_code code, const char *complaint)
         fail_msg("code %d, '%s' does not say '%s'", (int)err.code, err.msg, complaint);
 }
 
-/* Replaces the first `old` in a file of the archive. */
-static void alter(const char *name, const char *old, const char *new)
-{
-    char *text = made_archive_read(&m, name, NULL);
-    char *at = strstr(text, old);
-
-    assert_non_null(at);
-    *at = '\0';
-    const char *all = arena_printf(&m.arena, "%s%s%s", text, new, at + strlen(old));
-    made_archive_write(&m, name, all, strlen(all));
-}
-
 static void put_away(const char *name)
 {
     assert_int_equal(unlink(made_archive_path(&m, name)), 0);
@@ -112,8 +100,8 @@ static void the_machine_reads_back(void **state)
 static void roles_are_kept_of_runs_that_did_not_end_well(void **state)
 {
     (void)state;
-    alter("samples.jsonl", "\"status\":\"ok\",\"error\":null",
-          "\"status\":\"failed\",\"error\":\"x\"");
+    made_archive_alter(&m, "samples.jsonl", "\"status\":\"ok\",\"error\":null",
+                       "\"status\":\"failed\",\"error\":\"x\"");
     struct archive *a = open_good();
 
     assert_false(a->whole);
@@ -144,7 +132,7 @@ static void a_whole_archive_has_the_roles_of_all_runs(void **state)
 static void roles_that_are_not_kept_are_checked_like_others(void **state)
 {
     (void)state;
-    alter("samples.jsonl", "\"end\":\"exited\"", "\"end\":\"vanished\"");
+    made_archive_alter(&m, "samples.jsonl", "\"end\":\"exited\"", "\"end\":\"vanished\"");
     refuses(ERR_ARCHIVE, "$.roles.receiver.end: unknown word");
 }
 
@@ -189,21 +177,21 @@ static void an_archive_cut_at_any_byte_gives_all_whole_lines(void **state)
 static void a_damaged_line_is_named(void **state)
 {
     (void)state;
-    alter("samples.jsonl", "\"run\":3,", "\"run\":\"3\",");
+    made_archive_alter(&m, "samples.jsonl", "\"run\":3,", "\"run\":\"3\",");
     refuses(ERR_ARCHIVE, "samples.jsonl' line 3: $.run: expected an integer");
 }
 
 static void a_line_that_is_no_json_is_named(void **state)
 {
     (void)state;
-    alter("samples.jsonl", "{\"run\":3,", "{run:3,");
+    made_archive_alter(&m, "samples.jsonl", "{\"run\":3,", "{run:3,");
     refuses(ERR_ARCHIVE, "samples.jsonl' line 3 column 2");
 }
 
 static void an_empty_line_is_damage(void **state)
 {
     (void)state;
-    alter("samples.jsonl", "\n", "\n\n");
+    made_archive_alter(&m, "samples.jsonl", "\n", "\n\n");
     refuses(ERR_ARCHIVE, "samples.jsonl' line 2");
 }
 
@@ -221,7 +209,7 @@ static void a_line_without_end_is_refused(void **state)
 static void a_plan_that_was_altered_is_refused(void **state)
 {
     (void)state;
-    alter("series.json", "\"worse\": \"10%\"", "\"worse\": \"90%\"");
+    made_archive_alter(&m, "series.json", "\"worse\": \"10%\"", "\"worse\": \"90%\"");
     refuses(ERR_ARCHIVE, "the plan is not the one that was hashed");
 }
 
@@ -232,20 +220,20 @@ static void a_hash_that_was_altered_is_refused(void **state)
 
     memcpy(bad, m.plan.sha256, sizeof bad);
     bad[0] = bad[0] == 'a' ? 'b' : 'a';
-    alter("series.json", m.plan.sha256, bad);
+    made_archive_alter(&m, "series.json", m.plan.sha256, bad);
     refuses(ERR_ARCHIVE, "the plan is not the one that was hashed");
 }
 
 static void damage_in_series_json_is_named(void **state)
 {
     (void)state;
-    alter("series.json", "\"machine\"", "\"machin\"");
+    made_archive_alter(&m, "series.json", "\"machine\"", "\"machin\"");
     refuses(ERR_ARCHIVE, "machin");
-    alter("series.json", "\"machin\"", "\"machine\"");
-    alter("series.json", "\"cpus\": 2", "\"cpus\": -2");
+    made_archive_alter(&m, "series.json", "\"machin\"", "\"machine\"");
+    made_archive_alter(&m, "series.json", "\"cpus\": 2", "\"cpus\": -2");
     refuses(ERR_ARCHIVE, "$.cpus");
-    alter("series.json", "\"cpus\": -2", "\"cpus\": 2");
-    alter("series.json", "\"abba\": 1", "\"abba\": 2");
+    made_archive_alter(&m, "series.json", "\"cpus\": -2", "\"cpus\": 2");
+    made_archive_alter(&m, "series.json", "\"abba\": 1", "\"abba\": 2");
     refuses(ERR_ARCHIVE, "archive format 2 is not known");
     made_archive_write(&m, "series.json", "{\"abba\": 1", 10);
     refuses(ERR_ARCHIVE, "series.json' line 1");

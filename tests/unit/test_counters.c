@@ -19,6 +19,7 @@
 struct fake {
     int hardware_errno; /* of opening hardware events; 0: they open */
     int kernel_errno;   /* unless exclude_kernel */
+    bool no_cache;      /* a PMU that knows no cache misses */
     int guest_bit;      /* the only exclude_guest that hardware events open with */
     int guest_errno;    /* with another */
     uint64_t value;     /* that hardware events read after the work; 0: what is true */
@@ -34,6 +35,10 @@ static int fake_open(void *user, const struct perf_event_attr *attr)
 
     if (hardware && f->hardware_errno != 0) {
         errno = f->hardware_errno;
+        return -1;
+    }
+    if (hardware && f->no_cache && attr->config == PERF_COUNT_HW_CACHE_MISSES) {
+        errno = ENOENT;
         return -1;
     }
     if (f->kernel_errno != 0 && !attr->exclude_kernel) {
@@ -135,7 +140,10 @@ static void expect(size_t request, enum value_status status, const char *reason)
 
 static const struct perf_event_attr *attr_of(size_t event)
 {
-    return (const void *)counters.event[event].attr;
+    static struct perf_event_attr copy[WIRE_MAX_EVENTS];
+
+    memcpy(&copy[event], counters.event[event].attr, sizeof(copy[event]));
+    return &copy[event];
 }
 
 /* What a program would bring back: every event open, the rest as the fake has it. */
@@ -222,6 +230,16 @@ static void without_a_pmu_software_events_remain(void **state)
     assert_int_equal(r[FAULTS].value.status, VALUE_OK);
 }
 
+static void a_pmu_that_lacks_an_event_is_still_a_pmu(void **state)
+{
+    (void)state;
+    fake.no_cache = true;
+    start();
+    expect(CYCLES, VALUE_OK, NULL);
+    expect(INSTRUCTIONS, VALUE_OK, NULL);
+    expect(CACHE_MISSES, VALUE_UNSUPPORTED, "this CPU's counters cannot count it");
+}
+
 static void a_forbidding_kernel_says_how_to_allow_it(void **state)
 {
     (void)state;
@@ -268,6 +286,39 @@ static void a_pmu_that_lies_is_not_believed(void **state)
     expect(CACHE_MISSES, VALUE_UNSUPPORTED, "opens, but counts 0");
     expect(SWITCHES, VALUE_OK, NULL);
     assert_int_equal(counters.event_count, 2);
+}
+
+/* One event alone, its name with a modifier; hardware events read `reads`. */
+static void start_one(const char *name, uint64_t reads)
+{
+    const struct strings list = {&name, 1, 1};
+
+    fake.value = reads + 1;
+    counters_init(&counters, &list, &kernel);
+}
+
+static void the_kernels_part_alone_need_not_show_the_works_loops(void **state)
+{
+    (void)state;
+    start_one("PERF_COUNT_HW_INSTRUCTIONS:k", 300);
+    assert_int_equal(counters.request[0].status, VALUE_OK);
+    assert_int_equal(attr_of(0)->exclude_user, 1);
+    assert_int_equal(attr_of(0)->exclude_kernel, 0);
+    counters_release(&counters);
+    start_one("PERF_COUNT_HW_INSTRUCTIONS:k", 0);
+    assert_int_equal(counters.request[0].status, VALUE_UNSUPPORTED);
+}
+
+static void user_code_alone_because_asked_for_is_nothing_to_tell(void **state)
+{
+    (void)state;
+    start_one("PERF_COUNT_HW_INSTRUCTIONS:u", 100000000);
+    assert_int_equal(counters.request[0].status, VALUE_OK);
+    assert_null(counters.request[0].reason);
+    assert_int_equal(attr_of(0)->exclude_kernel, 1);
+    counters_release(&counters);
+    start_one("PERF_COUNT_SW_CONTEXT_SWITCHES:u", 0);
+    assert_int_equal(counters.request[0].status, VALUE_UNSUPPORTED);
 }
 
 static void a_counter_that_never_ran_is_not_counted(void **state)
@@ -390,10 +441,13 @@ int main(void)
         TEST(programs_count_from_exec_on_with_their_children),
         TEST(cycles_lead_a_group_of_two_in_any_order),
         TEST(without_a_pmu_software_events_remain),
+        TEST(a_pmu_that_lacks_an_event_is_still_a_pmu),
         TEST(a_forbidding_kernel_says_how_to_allow_it),
         TEST(without_the_kernels_part_switches_are_no_zero),
         TEST(the_guests_part_is_as_the_pmu_will_have_it),
         TEST(a_pmu_that_lies_is_not_believed),
+        TEST(the_kernels_part_alone_need_not_show_the_works_loops),
+        TEST(user_code_alone_because_asked_for_is_nothing_to_tell),
         TEST(a_counter_that_never_ran_is_not_counted),
         TEST(a_pmu_that_is_taken_at_the_start_is_told),
         TEST(a_shared_counter_is_scaled_with_its_coverage),

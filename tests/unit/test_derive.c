@@ -11,12 +11,12 @@
 
 static const struct derive_machine two_cpus = {PAGE, 2};
 static struct arena arena;
-static struct figures figures;
+static struct metric_list metrics;
 
 static int begin(void **state)
 {
     (void)state;
-    figures = (struct figures){.arena = &arena};
+    metrics = (struct metric_list){.arena = &arena};
     return 0;
 }
 
@@ -31,12 +31,12 @@ static void report(const char *name, double number)
 {
     const struct metric_def *def = metric_find(name);
 
-    figures_add(&figures, name, def ? def->unit : "x", value_ok(number), 0);
+    metric_list_add(&metrics, name, def ? def->unit : "x", value_ok(number), 0);
 }
 
 static const struct value *value_of(const char *name)
 {
-    const struct sample_metric *m = figures_find(&figures, name);
+    const struct sample_metric *m = metric_list_find(&metrics, name);
 
     if (!m)
         fail_msg("no metric '%s'", name);
@@ -63,8 +63,8 @@ static void is_not(const char *name, enum value_status status, const char *reaso
 /* Measures a run of two roles, then derives. */
 static void derive_two(struct outcome *o)
 {
-    derive_measured(&figures, o, &two_cpus);
-    derive_ratios(&figures);
+    derive_measured(&metrics, o, &two_cpus);
+    derive_ratios(&metrics);
 }
 
 static void measured_figures_are_sums_over_roles(void **state)
@@ -84,7 +84,7 @@ static void measured_figures_are_sums_over_roles(void **state)
     is("context_switches", 14);
     is("minor_faults", 2000);
     is("major_faults", 3);
-    assert_string_equal(figures_find(&figures, "peak_rss")->unit, "B");
+    assert_string_equal(metric_list_find(&metrics, "peak_rss")->unit, "B");
 }
 
 static void what_the_runner_does_not_report_is_not_there(void **state)
@@ -94,10 +94,10 @@ static void what_the_runner_does_not_report_is_not_there(void **state)
     struct outcome o = outcome_of(&role, 1);
 
     derive_two(&o);
-    assert_null(figures_find(&figures, "throughput"));
-    assert_null(figures_find(&figures, "cpu_per_gbit"));
-    assert_null(figures_find(&figures, "cpu_per_message"));
-    assert_null(figures_find(&figures, "messages_per_second"));
+    assert_null(metric_list_find(&metrics, "throughput"));
+    assert_null(metric_list_find(&metrics, "cpu_per_gbit"));
+    assert_null(metric_list_find(&metrics, "cpu_per_message"));
+    assert_null(metric_list_find(&metrics, "messages_per_second"));
 }
 
 static void deliveries_give_throughput_and_cost(void **state)
@@ -162,8 +162,8 @@ static void nothing_delivered_is_missing_and_never_infinite(void **state)
     is_not("cpu_per_gbit", VALUE_MISSING, "nothing was delivered");
     is_not("cpu_per_message", VALUE_MISSING, "nothing was delivered");
     is_not("cycles_per_byte", VALUE_MISSING, "nothing was delivered");
-    for (size_t i = 0; i < figures.count; i++)
-        assert_true(isfinite(figures.items[i].value.number));
+    for (size_t i = 0; i < metrics.count; i++)
+        assert_true(isfinite(metrics.items[i].value.number));
 }
 
 static void what_follows_from_an_invalid_figure_is_invalid_too(void **state)
@@ -172,7 +172,8 @@ static void what_follows_from_an_invalid_figure_is_invalid_too(void **state)
     struct role_outcome role = outcome_role("a", "", "");
     struct outcome o = outcome_of(&role, 1);
 
-    figures_add(&figures, "delivered_bytes", "B", value_none(VALUE_INVALID, "not all arrived"), 0);
+    metric_list_add(&metrics, "delivered_bytes", "B", value_none(VALUE_INVALID, "not all arrived"),
+                    0);
     report("delivery_time", 10);
     derive_two(&o);
     is_not("throughput", VALUE_INVALID, "not all arrived");
@@ -185,8 +186,8 @@ static void a_throughput_that_is_missing_is_computed_but_an_invalid_one_stays(vo
     struct role_outcome role = outcome_role("a", "", "");
     struct outcome o = outcome_of(&role, 1);
 
-    figures_add(&figures, "throughput", "Mbit/s", value_none(VALUE_MISSING, "no match"), 0);
-    figures_add(&figures, "messages_per_second", "1/s", value_none(VALUE_INVALID, "warned"), 0);
+    metric_list_add(&metrics, "throughput", "Mbit/s", value_none(VALUE_MISSING, "no match"), 0);
+    metric_list_add(&metrics, "messages_per_second", "1/s", value_none(VALUE_INVALID, "warned"), 0);
     report("delivered_bytes", 400e6);
     report("delivered_messages", 5);
     report("delivery_time", 10);
@@ -202,19 +203,19 @@ static void the_floor_counts_roles_whose_peak_came_from_ru_maxrss(void **state)
     struct outcome o = outcome_of(roles, 2);
     const struct derive_machine many = {PAGE, 64};
 
-    derive_measured(&figures, &o, &two_cpus);
-    check_same(figures_find(&figures, "peak_rss")->floor, 0);
+    derive_measured(&metrics, &o, &two_cpus);
+    check_same(metric_list_find(&metrics, "peak_rss")->floor, 0);
     begin(state);
     roles[0].max_rss_bytes += 1;
-    derive_measured(&figures, &o, &two_cpus);
-    check_same(figures_find(&figures, "peak_rss")->floor, FLOOR_2CPU);
+    derive_measured(&metrics, &o, &two_cpus);
+    check_same(metric_list_find(&metrics, "peak_rss")->floor, FLOOR_2CPU);
     begin(state);
     roles[1].max_rss_bytes += 1;
-    derive_measured(&figures, &o, &two_cpus);
-    check_same(figures_find(&figures, "peak_rss")->floor, 2 * FLOOR_2CPU);
+    derive_measured(&metrics, &o, &two_cpus);
+    check_same(metric_list_find(&metrics, "peak_rss")->floor, 2 * FLOOR_2CPU);
     begin(state);
-    derive_measured(&figures, &o, &many);
-    check_same(figures_find(&figures, "peak_rss")->floor, 2 * 3.0 * 128 * PAGE);
+    derive_measured(&metrics, &o, &many);
+    check_same(metric_list_find(&metrics, "peak_rss")->floor, 2 * 3.0 * 128 * PAGE);
 }
 
 static void counters_add_up_over_roles_with_the_least_coverage(void **state)
@@ -245,7 +246,7 @@ static void counters_add_up_over_roles_with_the_least_coverage(void **state)
     check_same(share->coverage, 0.9);
     is("cpu_migrations", 5);
     is("uops_retired:any", 11);
-    assert_null(figures_find(&figures, "cycles_per_message"));
+    assert_null(metric_list_find(&metrics, "cycles_per_message"));
 }
 
 static void a_counter_that_is_not_available_is_there_once(void **state)
@@ -262,8 +263,8 @@ static void a_counter_that_is_not_available_is_there_once(void **state)
     report("delivered_messages", 200);
     derive_two(&o);
     is_not("cycles", VALUE_UNSUPPORTED, "no PMU here");
-    assert_null(figures_find(&figures, "cycles_per_byte"));
-    assert_null(figures_find(&figures, "cycles_per_message"));
+    assert_null(metric_list_find(&metrics, "cycles_per_byte"));
+    assert_null(metric_list_find(&metrics, "cycles_per_message"));
 }
 
 static void a_run_that_never_started_has_no_zeros(void **state)
@@ -275,9 +276,9 @@ static void a_run_that_never_started_has_no_zeros(void **state)
 
     o.wall_ns = 0;
     derive_two(&o);
-    assert_true(figures.count >= 8);
-    for (size_t i = 0; i < figures.count; i++)
-        assert_int_equal(figures.items[i].value.status, VALUE_MISSING);
+    assert_true(metrics.count >= 8);
+    for (size_t i = 0; i < metrics.count; i++)
+        assert_int_equal(metrics.items[i].value.status, VALUE_MISSING);
 }
 
 static void metrics_come_in_the_order_of_the_table(void **state)
@@ -291,12 +292,12 @@ static void metrics_come_in_the_order_of_the_table(void **state)
     report("delivered_bytes", 400e6);
     report("delivery_time", 10);
     derive_two(&o);
-    figures_sort(&figures);
-    assert_string_equal(figures.items[0].name, "wall_time");
-    assert_string_equal(figures.items[1].name, "delivery_time");
-    assert_string_equal(figures.items[2].name, "cpu_time");
-    assert_string_equal(figures.items[figures.count - 2].name, "own_second");
-    assert_string_equal(figures.items[figures.count - 1].name, "own_first");
+    metric_list_sort(&metrics);
+    assert_string_equal(metrics.items[0].name, "wall_time");
+    assert_string_equal(metrics.items[1].name, "delivery_time");
+    assert_string_equal(metrics.items[2].name, "cpu_time");
+    assert_string_equal(metrics.items[metrics.count - 2].name, "own_second");
+    assert_string_equal(metrics.items[metrics.count - 1].name, "own_first");
 }
 
 int main(void)

@@ -3,6 +3,7 @@
  */
 #include "check.h"
 
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -48,6 +49,7 @@ static int finish(void)
 static int set_up(void **state)
 {
     (void)state;
+    signal(SIGPIPE, SIG_IGN);
     drain_init(&drain);
     return 0;
 }
@@ -197,6 +199,26 @@ static void a_pattern_that_backtracks_for_ever_gives_up(void **state)
     pattern_free(p);
 }
 
+static void a_pipe_made_beforehand_takes_nothing_of_the_run_before(void **state)
+{
+    (void)state;
+    begin();
+    assert_int_equal(write(end, "first", 5), 5);
+    drain_end(&drain);
+    assert_string_equal(capture.head, "first");
+    int old = end;
+
+    drain_turn(&drain);
+    drain_turn(&drain); /* a second time changes nothing */
+    begin();
+    assert_int_not_equal(end, old);
+    assert_true(write(old, "late", 4) < 0); /* nobody reads it any more */
+    assert_int_equal(write(end, "second", 6), 6);
+    assert_int_equal(close(old), 0);
+    finish();
+    assert_string_equal(capture.head, "second");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -205,6 +227,7 @@ int main(void)
         TEST(nothing_is_an_empty_text),
         TEST(every_byte_is_where_it_belongs),
         TEST(what_is_left_in_the_pipe_is_taken_at_the_end),
+        TEST(a_pipe_made_beforehand_takes_nothing_of_the_run_before),
         TEST(cpu_lists_read_and_write_the_same),
         TEST(what_is_no_cpu_list_is_refused),
         TEST(a_long_cpu_list_is_cut_with_a_sign),

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "judge/exact.h"
-#include "judge/walsh.h"
+#include "judge/hodges_lehmann.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 

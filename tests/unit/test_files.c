@@ -135,21 +135,8 @@ static void reading_stops_at_the_limit(void **state)
 static void small_files_are_read_without_their_newline(void **state)
 {
     char text[16];
-    uint64_t value = 0;
 
     (void)state;
-    write_file("n", "18446744073709551615\n");
-    assert_int_equal(files_read_u64("n", &value), 0);
-    assert_true(value == UINT64_MAX);
-    write_file("n", "18446744073709551616\n");
-    assert_int_equal(files_read_u64("n", &value), -1);
-    write_file("n", "12 kB\n");
-    assert_int_equal(files_read_u64("n", &value), -1);
-    write_file("n", "\n");
-    assert_int_equal(files_read_u64("n", &value), -1);
-    assert_int_equal(errno, EINVAL);
-    assert_int_equal(files_read_u64("absent", &value), -1);
-    assert_int_equal(errno, ENOENT);
     write_file("t", "some text that is long\n");
     assert_int_equal(files_read_small("t", text, sizeof text), 15);
     assert_string_equal(text, "some text that ");
@@ -193,27 +180,6 @@ static void paths_are_joined_and_taken_apart(void **state)
     assert_string_equal(files_dirname(&a, "c"), ".");
     assert_string_equal(files_dirname(&a, "/c"), "/");
     arena_release(&a);
-}
-
-static void copies_have_content_and_mode_and_replace_nothing(void **state)
-{
-    struct err err = {0};
-    struct stat st;
-
-    (void)state;
-    write_file("from", "text");
-    assert_int_equal(chmod("from", 0750), 0);
-    assert_int_equal(files_copy("from", "to", &err), 0);
-    assert_holds("to", "text");
-    assert_int_equal(stat("to", &st), 0);
-    assert_int_equal(st.st_mode & 0777, 0750);
-    assert_int_equal(files_copy("from", "to", &err), -1);
-    assert_int_equal(err.sys_errno, EEXIST);
-    assert_int_equal(files_copy("absent", "to2", &err), -1);
-    assert_int_equal(files_copy(".", "to2", &err), -1);
-    assert_int_equal(mkfifo("fifo", 0600), 0);
-    assert_int_equal(files_copy("fifo", "to2", &err), -1);
-    assert_false(files_exists("to2"));
 }
 
 static void make_program(const char *path, mode_t mode)
@@ -339,7 +305,6 @@ int main(void)
         IN_TOP(small_files_are_read_without_their_newline),
         IN_TOP(folders_are_made_with_their_parents),
         IN_TOP(paths_are_joined_and_taken_apart),
-        IN_TOP(copies_have_content_and_mode_and_replace_nothing),
         IN_TOP(programs_are_found_as_execvp_finds_them),
         IN_TOP(a_program_that_cannot_be_started_says_why),
         IN_TOP(removing_takes_the_tree_and_follows_no_link),

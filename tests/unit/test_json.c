@@ -302,8 +302,9 @@ static void values_are_read_back(void **state)
     check_same(json_number(json_get(j, "x")), -2.5);
     assert_false(json_integer(json_get(j, "x"), &i));
     assert_string_equal(json_string(json_get(j, "s")), "a\xC3\xA9\n");
-    assert_string_equal(json_string(json_at(json_get(j, "l"), 1)), "two");
-    assert_null(json_at(json_get(j, "l"), 3));
+    const struct json *second = json_next(json_first(json_get(j, "l")));
+    assert_string_equal(json_string(second), "two");
+    assert_null(json_next(json_next(second)));
     assert_true(json_integer(json_get(json_get(j, "o"), "n"), &i));
     assert_int_equal(i, 2);
     assert_null(json_get(j, "N"));
@@ -379,70 +380,27 @@ static void the_canonical_form_refuses_fractions_with_their_path(void **state)
     assert_int_equal(json_write_canonical(j, &out, &err), -1);
     assert_non_null(strstr(err.msg, "$.a[1].b: "));
     json_free(j);
-    j = json_new_number(9007199254740992.0);
-    assert_int_equal(json_write_canonical(j, &out, &err), -1);
-    json_free(j);
-    j = json_new_string("\xFF");
+    j = parse("9007199254740992.0");
+    assert_non_null(j);
     assert_int_equal(json_write_canonical(j, &out, &err), -1);
     json_free(j);
     buf_release(&out);
 }
 
-static void trees_are_built_written_and_equal_to_what_is_parsed(void **state)
+static void trees_are_written_in_the_order_of_their_text(void **state)
 {
     struct buf out = BUF_INIT;
-    struct json *root = json_new_object();
-    struct json *list = json_add(root, "list", json_new_array());
+    struct json *root = parse("{ \"list\" : [0.1,\"a\\u0022b\",null], \"yes\":true,\"empty\":{} }");
 
     (void)state;
-    json_append(list, json_new_number(0.1));
-    json_append(list, json_new_string("a\"b"));
-    json_append(list, json_new_null());
-    json_add(root, "yes", json_new_bool(true));
-    json_add(root, "empty", json_new_object());
     json_write(root, &out);
     assert_string_equal(out.data, "{\"list\":[0.1,\"a\\\"b\",null],\"yes\":true,\"empty\":{}}");
-    struct json *back = parse(out.data);
-    assert_true(json_equal(root, back));
-    struct json *copy = json_copy(back);
-    json_free(back);
-    assert_true(json_equal(root, copy));
-    json_append(copy = (json_free(copy), json_new_array()), json_new_number(1));
-    assert_false(json_equal(root, copy));
-    json_free(copy);
     buf_clear(&out);
     json_write_pretty(root, &out);
     assert_string_equal(out.data, "{\n  \"list\": [\n    0.1,\n    \"a\\\"b\",\n    null\n  ],\n"
                                   "  \"yes\": true,\n  \"empty\": {}\n}");
     json_free(root);
     buf_release(&out);
-}
-
-static void equality_ignores_order_of_members_but_nothing_else(void **state)
-{
-    static const struct {
-        const char *a, *b;
-        bool equal;
-    } cases[] = {
-        {"{\"a\":1,\"b\":2}", "{\"b\":2,\"a\":1}", true},
-        {"{\"a\":1}", "{\"a\":1,\"b\":2}", false},
-        {"{\"a\":1}", "{\"b\":1}", false},
-        {"[1,2]", "[2,1]", false},
-        {"[1]", "[1,1]", false},
-        {"0.1", "0.10000000000000001", true},
-        {"0.1", "0.10000000000000002", false},
-        {"1", "\"1\"", false},
-        {"null", "false", false},
-    };
-
-    (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct json *a = parse(cases[i].a);
-        struct json *b = parse(cases[i].b);
-        assert_int_equal(json_equal(a, b), cases[i].equal);
-        json_free(a);
-        json_free(b);
-    }
 }
 
 int main(void)
@@ -465,8 +423,7 @@ int main(void)
         cmocka_unit_test(pointers_follow_rfc_6901),
         cmocka_unit_test(the_canonical_form_sorts_keys_and_leaves_nothing_to_choice),
         cmocka_unit_test(the_canonical_form_refuses_fractions_with_their_path),
-        cmocka_unit_test(trees_are_built_written_and_equal_to_what_is_parsed),
-        cmocka_unit_test(equality_ignores_order_of_members_but_nothing_else),
+        cmocka_unit_test(trees_are_written_in_the_order_of_their_text),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -127,7 +127,8 @@ static void write_all(struct json_writer *w)
     jw_double(w, NAN);
     jw_double(w, INFINITY);
     jw_string(w, NULL);
-    jw_stringn(w, "a\0b", 3);
+    jw_string(w, "a\x01"
+                 "b");
     jw_uint(w, UINT64_MAX);
     jw_int(w, INT64_MIN);
     jw_array_end(w);
@@ -150,7 +151,7 @@ static void the_writer_puts_every_comma_where_it_belongs(void **state)
     (void)state;
     jw_init(&w, &out, false);
     write_all(&w);
-    assert_string_equal(out.data, "{\"run\":-1,\"list\":[0.5,null,null,null,\"a\\u0000b\","
+    assert_string_equal(out.data, "{\"run\":-1,\"list\":[0.5,null,null,null,\"a\\u0001b\","
                                   "\"18446744073709551615\",\"-9223372036854775808\"],"
                                   "\"empty\":[],\"raw\":[1],\"b\":false}");
     buf_clear(&out);

@@ -875,8 +875,13 @@ static void the_machine_is_told_in_one_line(void **state)
     r = judged(&s);
     assert_string_equal(r.host_note, "2 CPUs, Linux 6.18, no hardware counters");
     counters[0].status = VALUE_OK;
+    counters[0].reason = "user code only: kernel.perf_event_paranoid is 2";
     r = judged(&s);
     assert_string_equal(r.host_note, "2 CPUs, Linux 6.18");
+    assert_true(says(&r.notes, "counters: user code only"));
+    counters[0] = (struct machine_counter){counters[0].event, VALUE_DENIED, "forbidden"};
+    r = judged(&s);
+    assert_string_equal(r.host_note, "2 CPUs, Linux 6.18, hardware counters not allowed");
     check_near(judge_sees_factor(8), 1.257, 0.0005);
     assert_true(unknown(judge_sees_factor(4)));
     made_release(&s);

@@ -140,7 +140,7 @@ static void numbers_are_strict(void **state)
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         char message[200];
         snprintf(message, sizeof(message),
-                 "option '--pairs': found '%s', allowed is a whole number from 1 to 100000",
+                 "option '--pairs': found '%s', allowed is a whole number from 1 to 10000",
                  wrong[i]);
         assert_refused("compare", "--pairs", wrong[i], message, NULL);
     }

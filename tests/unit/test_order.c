@@ -6,13 +6,27 @@
 
 #include <cmocka.h>
 
+/* The variants of one block, in the order in which they run. */
+static void order_block(size_t k, size_t block, size_t profile, size_t *slots)
+{
+    struct plan plan = {.variant_count = k};
+
+    for (size_t i = 0; i < k; i++) {
+        struct order_step step = order_step(&plan, profile, STAGE_MAIN, block * k + i);
+
+        assert_int_equal(step.pair, block + 1);
+        assert_int_equal(step.slot, i + 1);
+        slots[i] = step.variant;
+    }
+}
+
 /* The blocks of k variants as text: "01 10 ". */
-static void rows(size_t k, size_t first, size_t blocks, char *out, size_t size)
+static void rows(size_t k, size_t profile, size_t blocks, char *out, size_t size)
 {
     size_t slots[16], len = 0;
 
     for (size_t b = 0; b < blocks; b++) {
-        order_block(k, b, first, slots);
+        order_block(k, b, profile, slots);
         for (size_t i = 0; i < k; i++)
             len += (size_t)snprintf(out + len, size - len, "%zu", slots[i]);
         len += (size_t)snprintf(out + len, size - len, " ");

@@ -2,7 +2,7 @@
 
 #include "judge/paired.h"
 #include "judge/rules.h"
-#include "judge/swap.h"
+#include "judge/label_swap.h"
 
 #define V1_PAIRS 8
 static const double v1_b[] = {2.00, 2.10, 1.95, 2.05, 2.20, 1.98, 2.02, 2.08};

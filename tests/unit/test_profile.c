@@ -1,30 +1,13 @@
-/* model/profile and plan/expand: profile files, matrices, defaults. */
+/* model/profile and plan/profiles: profile files, matrices, defaults. */
 #include "refused.h"
 
 #include "base/json_writer.h"
 #include "model/profile.h"
-#include "plan/expand.h"
+#include "plan/profiles.h"
 
 #define HEAD "'profile':'r/p','runner':'r'"
 
-static int decode(const struct json *tree, struct arena *arena, struct err *err)
-{
-    struct profile p;
-
-    return profile_decode(&p, tree, "f.json", arena, err);
-}
-
-static struct profile taken(const char *text, struct arena *arena)
-{
-    struct err err = {0};
-    struct profile p;
-    struct json *tree = parse_quoted(text, &err);
-
-    if (!tree || profile_decode(&p, tree, "f.json", arena, &err) < 0)
-        fail_msg("%s: %s", text, err.msg);
-    json_free(tree);
-    return p;
-}
+DECODES(struct profile, profile_decode)
 
 static void a_profile_is_read_in_full(void **state)
 {

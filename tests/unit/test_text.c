@@ -52,10 +52,10 @@ static void padding_fills_to_the_width(void **state)
     (void)state;
     text_pad_right(&b, "\u00b5s", 4);
     buf_addch(&b, '|');
-    text_pad_left(&b, "\u26a1", 4);
+    text_pad_right(&b, "\u26a1", 4);
     buf_addch(&b, '|');
-    text_pad_left(&b, "too long", 4);
-    assert_string_equal(b.data, "\u00b5s  |  \u26a1|too long");
+    text_pad_right(&b, "too long", 4);
+    assert_string_equal(b.data, "\u00b5s  |\u26a1  |too long");
     buf_release(&b);
 }
 

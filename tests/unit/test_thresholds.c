@@ -4,24 +4,7 @@
 #include "base/json_writer.h"
 #include "model/thresholds.h"
 
-static int decode(const struct json *tree, struct arena *arena, struct err *err)
-{
-    struct thresholds t;
-
-    return thresholds_decode(&t, tree, "f.json", arena, err);
-}
-
-static struct thresholds taken(const char *text, struct arena *arena)
-{
-    struct err err = {0};
-    struct thresholds t;
-    struct json *tree = parse_quoted(text, &err);
-
-    if (!tree || thresholds_decode(&t, tree, "f.json", arena, &err) < 0)
-        fail_msg("%s: %s", text, err.msg);
-    json_free(tree);
-    return t;
-}
+DECODES(struct thresholds, thresholds_decode)
 
 static const char full[] =
     "{'thresholds':'t','rule':'median','pairs':16,'confirm':4,'limits':{'throughput':{'worse':'10%'"

@@ -6,24 +6,7 @@
 
 #define SHA "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-static int decode(const struct json *tree, struct arena *arena, struct err *err)
-{
-    struct variant v;
-
-    return variant_decode(&v, tree, "f.json", arena, err);
-}
-
-static struct variant taken(const char *text, struct arena *arena)
-{
-    struct err err = {0};
-    struct variant v;
-    struct json *tree = parse_quoted(text, &err);
-
-    if (!tree || variant_decode(&v, tree, "f.json", arena, &err) < 0)
-        fail_msg("%s: %s", text, err.msg);
-    json_free(tree);
-    return v;
-}
+DECODES(struct variant, variant_decode)
 
 static const char full[] =
     "{'variant':'v1','description':'d','runner':'r','program':'./my prog',"

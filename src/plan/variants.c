@@ -1,0 +1,390 @@
+#include "plan/variants.h"
+
+#include "base/buf.h"
+#include "base/digest.h"
+#include "base/files.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "base/words.h"
+#include "model/decode.h"
+#include "plan/home.h"
+#include "plan/load.h"
+#include "plan/profiles.h"
+#include "plan/program.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_VARIANTS 26 /* the baseline included */
+
+/* ---- environment ---- */
+
+static void set_env(struct env_setting *env, size_t *count, struct env_setting s)
+{
+    for (size_t i = 0; i < *count; i++)
+        if (strcmp(env[i].name, s.name) == 0) {
+            env[i].value = s.value;
+            return;
+        }
+    env[(*count)++] = s;
+}
+
+int env_resolve(const struct strings *settings, struct env_setting **env, size_t *count,
+                struct arena *arena, struct err *err)
+{
+    struct env_setting *all = arena_array(arena, *count + settings->count + 1, sizeof(*all));
+
+    if (*count)
+        memcpy(all, *env, *count * sizeof(*all));
+    *env = all;
+    for (size_t i = 0; i < settings->count; i++) {
+        const char *text = settings->items[i];
+        const char *equals = strchr(text, '=');
+        const char *name = arena_strndup(arena, text, equals ? (size_t)(equals - text) : 0);
+
+        if (!equals || !variant_env_name_ok(name)) {
+            err_set(err, ERR_USAGE, "'%s' is no setting of an environment variable", text);
+            return err_hint(err, strncmp(name, "ABBA_PAD", 8) == 0
+                                     ? "ABBA_PAD is set by abba itself"
+                                     : "write NAME=VALUE");
+        }
+        set_env(all, count,
+                (struct env_setting){name, home_hide(arena_strdup(arena, equals + 1), arena)});
+    }
+    decode_sort(all, *count, sizeof(*all));
+    return 0;
+}
+
+/* ---- programs ---- */
+
+/* The runner whose program a variant is: its own, or that of the profiles. */
+static const struct runner *variant_runner(const struct plan *p, const struct variant *v)
+{
+    return plan_runner(p, &p->profiles[0], v);
+}
+
+static bool one_runner(const struct plan *p)
+{
+    for (size_t i = 1; i < p->profile_count; i++)
+        if (strcmp(p->profiles[i].runner, p->profiles[0].runner) != 0)
+            return false;
+    return true;
+}
+
+int variant_resolve_program(struct plan *p, struct variant *v, struct arena *arena, struct err *err)
+{
+    const struct runner *r = variant_runner(p, v);
+    const char *program = home_show(v->program ? v->program : r->program, arena);
+    char hex[DIGEST_HEX];
+
+    if (!v->program && r->is_command)
+        return err_set(err, ERR_CONFIG, "variant '%s' has no program", v->name);
+    if (!v->program && !v->runner && !one_runner(p))
+        return err_set(err, ERR_CONFIG,
+                       "variant '%s' names no program, and the profiles are of several runners",
+                       v->name);
+    if (lookup_program(r->name, program, &v->path, arena, err) < 0 ||
+        program_check(v->path, arena, err) < 0 ||
+        digest_sha256_file(v->path, hex, &v->size_bytes, err) < 0) {
+        err->code = ERR_CONFIG;
+        return err_wrap(err, "variant '%s'", v->name);
+    }
+    if (v->sha256[0] && strcmp(v->sha256, hex) != 0)
+        return err_set(err, ERR_CONFIG,
+                       "variant '%s': the SHA-256 of '%s' is %.16s..., its file says %.16s...",
+                       v->name, v->path, hex, v->sha256);
+    memcpy(v->sha256, hex, sizeof(v->sha256));
+    return 0;
+}
+
+/* ---- one variant ---- */
+
+/* A variant's default name by its place. */
+static const char *place_name(size_t index, struct arena *arena)
+{
+    if (index == 0)
+        return "baseline";
+    return index == 1 ? "candidate" : arena_printf(arena, "candidate-%zu", index);
+}
+
+/* Cuts "NAME=" off the front; NULL if there is none. */
+static const char *split_name(const char **text, struct arena *arena)
+{
+    const char *equals = strchr(*text, '=');
+    const char *name;
+
+    if (!equals || equals[1] == '\0')
+        return NULL;
+    name = arena_strndup(arena, *text, (size_t)(equals - *text));
+    if (!decode_is_name(name))
+        return NULL;
+    *text = equals + 1;
+    return name;
+}
+
+static int from_command(struct plan *p, struct variant *v, const char *text, struct arena *arena,
+                        struct err *err)
+{
+    char shell = words_shell_character(text);
+    char **words;
+    size_t count;
+
+    if (words_split(arena, text, &words, &count, err) < 0) {
+        err->code = ERR_USAGE;
+        return err_wrap(err, "command '%.200s'", text);
+    }
+    if (count == 0)
+        return err_set(err, ERR_USAGE, "command '%s' is empty", text);
+    v->program = words[0];
+    for (size_t i = 1; i < count; i++)
+        strings_add(&v->args, arena, words[i]);
+    v->display = arena_strdup(arena, text);
+    if (shell)
+        strings_add(
+            &p->notes, arena,
+            arena_printf(arena,
+                         "'%c' in %s is a plain character: no shell runs (sh -c '...' would be "
+                         "one)",
+                         shell, text));
+    return 0;
+}
+
+/* A variant that one of the profiles' runners ships under that name. */
+static const char *find_shipped(const struct plan *p, const char *name, struct arena *arena)
+{
+    const char *path;
+    struct err ignored;
+
+    for (size_t i = 0; i < p->profile_count; i++) {
+        const char *full = arena_printf(arena, "%s/%s", p->profiles[i].runner, name);
+
+        if (lookup_file(LOOKUP_VARIANT, full, &path, arena, &ignored) == 0)
+            return full;
+    }
+    return NULL;
+}
+
+/* The name under which `text` is a variant's file, or NULL: then it is a program. */
+static const char *variant_file(const struct plan *p, const char *text, struct arena *arena)
+{
+    size_t len = strlen(text);
+    const char *path;
+    struct err ignored;
+
+    if (len > 5 && strcmp(text + len - 5, ".json") == 0)
+        return text;
+    if (!strchr(text, '/'))
+        return find_shipped(p, text, arena);
+    if (lookup_is_path(LOOKUP_VARIANT, text) || files_exists(text))
+        return NULL;
+    return lookup_file(LOOKUP_VARIANT, text, &path, arena, &ignored) == 0 ? text : NULL;
+}
+
+/* "RUNNER/NAME" of another runner than the profiles' is that runner's, said or not. */
+static void adopt_runner(const struct plan *p, const char *file, struct variant *v,
+                         struct arena *arena)
+{
+    const char *slash = strchr(file, '/');
+
+    if (v->runner || lookup_is_path(LOOKUP_VARIANT, file))
+        return;
+    file = arena_strndup(arena, file, (size_t)(slash - file));
+    for (size_t i = 0; i < p->profile_count; i++)
+        if (strcmp(p->profiles[i].runner, file) != 0)
+            v->runner = file;
+}
+
+static int resolve_one(struct plan *p, const char *text, size_t index, struct variant *v,
+                       struct arena *arena, struct err *err)
+{
+    bool command = plan_find_runner(p, p->profiles[0].runner)->is_command;
+    bool compare = strcmp(p->command, "compare") == 0;
+    const char *given = compare ? NULL : split_name(&text, arena);
+    const char *file = compare ? NULL : variant_file(p, text, arena);
+
+    *v = (struct variant){0};
+    if (text[0] == '\0')
+        return err_set(err, ERR_USAGE, "a variant is empty");
+    if (file) {
+        if (load_variant(file, v, NULL, arena, err) < 0)
+            return -1;
+        adopt_runner(p, file, v, arena);
+        v->name = given ? given : v->name;
+        return 0;
+    }
+    v->name = given ? given : place_name(index, arena);
+    if (command)
+        return from_command(p, v, text, arena, err);
+    v->program = arena_strdup(arena, text);
+    v->display = v->program;
+    return 0;
+}
+
+/* A variant without a program of its own runs the runner's: people are shown that. */
+static void display_program(const struct plan *p, struct variant *v, struct arena *arena)
+{
+    struct variant shown = *v;
+
+    if (v->program)
+        return;
+    shown.program = plan_find_runner(p, v->runner ? v->runner : p->profiles[0].runner)->program;
+    v->display = variant_display(&shown, arena);
+}
+
+/* The plan is archived as it is: it does not tell whose home the files lie in. */
+static void hide_home(struct variant *v, struct arena *arena)
+{
+    v->program = home_hide(v->program, arena);
+    v->display = home_hide(v->display, arena);
+    for (size_t i = 0; i < v->args.count; i++)
+        v->args.items[i] = home_hide(v->args.items[i], arena);
+    for (size_t i = 0; i < v->env_count; i++)
+        v->env[i].value = home_hide(v->env[i].value, arena);
+}
+
+/* A program that was not found may have been meant as a variant that the runner ships, or for a
+ * shell. */
+static int hint_variant(const struct plan *p, const struct variant *v, struct arena *arena,
+                        struct err *err)
+{
+    struct strings names = {0}, own = {0};
+    const char *near;
+
+    if (err->hint[0] || !v->program || v->path)
+        return -1;
+    if (p->runners[0].is_command && words_shell_character(v->display))
+        return err_hint(err, "no shell runs: where one is meant, write sh -c '...'");
+    if (strchr(v->program, '/'))
+        return -1;
+    lookup_names(LOOKUP_VARIANT, &names, arena);
+    for (size_t i = 0; i < names.count; i++) {
+        const char *slash = strchr(names.items[i], '/');
+        const char *runner = arena_strndup(arena, names.items[i], (size_t)(slash - names.items[i]));
+
+        if (plan_find_runner(p, runner))
+            strings_add(&own, arena, slash + 1);
+    }
+    near = text_nearest(v->program, own.items, own.count);
+    return near ? err_hint(err, "did you mean the variant '%s'?", near) : -1;
+}
+
+/* ---- all variants ---- */
+
+static int add_settings(struct variant *v, const struct strings *args, const struct strings *env,
+                        struct arena *arena, struct err *err)
+{
+    struct strings all = {0};
+
+    if (args->count == 0 && env->count == 0)
+        return 0;
+    for (size_t i = 0; i < v->args.count; i++)
+        strings_add(&all, arena, v->args.items[i]);
+    for (size_t i = 0; i < args->count; i++)
+        strings_add(&all, arena, args->items[i]);
+    v->args = all;
+    if (env_resolve(env, &v->env, &v->env_count, arena, err) < 0)
+        return err_wrap(err, "variant '%s'", v->name);
+    v->display = variant_display(v, arena);
+    return 0;
+}
+
+static int check_names(const struct plan *p, struct err *err)
+{
+    for (size_t i = 0; i < p->variant_count; i++)
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(p->variants[i].name, p->variants[k].name) == 0) {
+                err_set(err, ERR_USAGE, "two variants are named '%s'", p->variants[i].name);
+                return err_hint(err,
+                                "NAME=VARIANT gives a name; --aa compares a variant with itself");
+            }
+    return 0;
+}
+
+/* The baseline once more, under another name. */
+static void copy_baseline(struct plan *p)
+{
+    p->variants[1] = p->variants[0];
+    p->variants[1].name =
+        strcmp(p->variants[0].name, "candidate") == 0 ? "candidate-2" : "candidate";
+    p->variant_count = 2;
+}
+
+static int check_count(const struct plan_request *q, struct err *err)
+{
+    if (q->aa && q->variants.count > 1) {
+        err_set(err, ERR_USAGE,
+                "--aa compares the baseline with itself: no candidate may be given");
+        return -1;
+    }
+    if (q->variants.count == 0)
+        return err_set(err, ERR_USAGE, "no baseline is given");
+    if (!q->aa && q->variants.count < 2)
+        return err_set(err, ERR_USAGE, "no candidate is given: a comparison needs two variants");
+    if (q->variants.count > MAX_VARIANTS)
+        return err_set(err, ERR_USAGE, "%zu variants: at most %d can be compared",
+                       q->variants.count, MAX_VARIANTS);
+    return 0;
+}
+
+/* Whether whatever `a` gives `b` gives too, in the same unit and direction. */
+static int gives_same_metrics(const struct runner *a, const struct runner *b, struct err *err)
+{
+    for (size_t i = 0; i < a->metric_count; i++) {
+        const struct runner_metric *m = runner_find_metric(b, a->metrics[i].name);
+
+        if (!m)
+            return err_set(err, ERR_CONFIG, "runner '%s' gives '%s', runner '%s' does not", a->name,
+                           a->metrics[i].name, b->name);
+        if (m->better != a->metrics[i].better ||
+            (!metric_find(m->name) && strcmp(m->unit, a->metrics[i].unit) != 0))
+            return err_set(err, ERR_CONFIG, "'%s' of runner '%s' has another unit or direction",
+                           m->name, b->name);
+    }
+    return 0;
+}
+
+/* Whether the runner that a variant names itself can stand in for those of the profiles. */
+static int check_other_runner(const struct plan *p, const struct variant *v, struct err *err)
+{
+    const struct runner *other = plan_find_runner(p, v->runner);
+
+    for (size_t i = 0; i < p->profile_count; i++) {
+        const struct runner *own = plan_find_runner(p, p->profiles[i].runner);
+
+        if (own == other)
+            continue;
+        if (profile_fits(&p->profiles[i], other, err) < 0)
+            return err_wrap(err, "variant '%s': runner '%s' cannot run profile '%s'", v->name,
+                            other->name, p->profiles[i].name);
+        if (gives_same_metrics(own, other, err) < 0 || gives_same_metrics(other, own, err) < 0)
+            return err_wrap(err, "variant '%s' cannot be compared under profile '%s'", v->name,
+                            p->profiles[i].name);
+    }
+    return 0;
+}
+
+int variants_resolve(struct plan *p, const struct plan_request *q, struct arena *arena,
+                     struct err *err)
+{
+    if (check_count(q, err) < 0)
+        return -1;
+    p->variants = arena_array(arena, q->variants.count + 1, sizeof(*p->variants));
+    for (size_t i = 0; i < q->variants.count; i++) {
+        struct variant *v = &p->variants[i];
+
+        if (resolve_one(p, q->variants.items[i], i, v, arena, err) < 0 ||
+            (v->runner && load_plan_runner(p, v->runner, arena, err) < 0) ||
+            add_settings(v, i ? &q->candidate_args : &q->baseline_args,
+                         i ? &q->candidate_env : &q->baseline_env, arena, err) < 0 ||
+            variant_resolve_program(p, v, arena, err) < 0)
+            return hint_variant(p, v, arena, err);
+        display_program(p, v, arena);
+        hide_home(v, arena);
+        p->variant_count++;
+        if (v->runner && check_other_runner(p, v, err) < 0)
+            return -1;
+    }
+    if (q->aa)
+        copy_baseline(p);
+    return check_names(p, err);
+}
