@@ -458,6 +458,23 @@ static int wait_for_work(struct shaper *s, struct watch *w, struct err *err)
     return 0;
 }
 
+/* What arrived before the end was offered, whether it still leaves or not. */
+static int finish(struct shaper *s, struct err *err)
+{
+    bool more = true;
+
+    while (more) {
+        uint32_t packets;
+
+        if (shaper_pass(s, &packets, err) < 0)
+            return -1;
+        more = false;
+        for (int i = 0; i < s->flow_count; i++)
+            more = more || s->flows[i]->more;
+    }
+    return 0;
+}
+
 static int loop(struct shaper *s, struct watch *w, struct err *err)
 {
     int ended = 0;
@@ -470,7 +487,7 @@ static int loop(struct shaper *s, struct watch *w, struct err *err)
         pace_passed(&w->pace, s->now_ns, packets);
         ended = wait_for_work(s, w, err);
     }
-    return ended < 0 ? -1 : 0;
+    return ended < 0 ? -1 : finish(s, err);
 }
 
 /* Real-time priority where it is allowed, exact timers everywhere; children get neither. */
