@@ -11,6 +11,7 @@
 #include <net/if.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -163,10 +164,13 @@ int namespace_settle(const char *device, struct err *err)
 
 static bool sysctl_is(const char *root, const char *name, uint64_t value, struct arena *arena)
 {
+    char text[32], *end;
     uint64_t found;
 
-    return files_read_u64(arena_printf(arena, "%s/proc/sys/%s", root, name), &found) == 0 &&
-           found == value;
+    if (files_read_small(arena_printf(arena, "%s/proc/sys/%s", root, name), text, sizeof(text)) < 0)
+        return false;
+    found = strtoull(text, &end, 10);
+    return end != text && found == value;
 }
 
 /* 2 where a filter is active (seccomp(2)), as in a container. */

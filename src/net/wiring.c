@@ -43,7 +43,7 @@ static int quiet(const char *device, struct err *err)
 }
 
 #define LOCAL_WAIT_NS NSEC_PER_SEC
-#define LOCAL_LOOK_NS (200 * NSEC_PER_USEC)
+#define LOCAL_LOOK_NS (200 * 1000LL)
 
 /* Adds the addresses; the IPv6 one is ours a work queue's turn later. */
 static int address(struct rtnl *r, int i, struct err *err)
