@@ -207,24 +207,28 @@ static int decode_noise(const struct fields *f, struct profile *p, struct arena 
                           &p->noise_steal, err);
 }
 
+static int decode_private_network(const struct fields *f, struct profile *p, struct arena *arena,
+                                  struct err *err)
+{
+    struct fields at;
+
+    if (fields_object(f, "network", FIELDS_OPTIONAL, &at, err) < 0)
+        return -1;
+    return at.value ? network_decode(&p->network, &at, arena, err) : 0;
+}
+
 int profile_decode(struct profile *p, const struct json *root, const char *file,
                    struct arena *arena, struct err *err)
 {
     static const char *const keys[] = {
         "profile", "runner", "description", "load", "network",  "pairs", "confirm", "min_complete",
         "warmup",  "pause",  "timeout",     "cpus", "controls", "noise", "matrix",  NULL};
-    struct fields f, network;
+    struct fields f;
 
     *p = (struct profile){0};
     if (fields_init(&f, file, root, err) < 0 || fields_known(&f, keys, err) < 0 ||
-        decode_head(&f, p, arena, err) < 0 ||
-        fields_child(&f, "network", FIELDS_OPTIONAL, &network, err) < 0)
-        return -1;
-    if (network.value)
-        return fields_error(&network, err,
-                            "'network' is not yet supported by this version: "
-                            "a profile runs on the host's loopback as it is");
-    if (decode_load(&f, p, arena, err) < 0 || decode_counts(&f, p, err) < 0 ||
+        decode_head(&f, p, arena, err) < 0 || decode_load(&f, p, arena, err) < 0 ||
+        decode_private_network(&f, p, arena, err) < 0 || decode_counts(&f, p, err) < 0 ||
         decode_times(&f, p, err) < 0 || decode_cpus(&f, p, arena, err) < 0 ||
         decode_matrix(&f, p, arena, err) < 0 || decode_controls(&f, p, arena, err) < 0)
         return -1;
@@ -316,6 +320,8 @@ void profile_encode(const struct profile *p, struct json_writer *w)
     if (p->description)
         jw_key(w, "description"), jw_string(w, p->description);
     encode_load(w, p);
+    if (p->network.topology != NET_HOST)
+        jw_key(w, "network"), network_encode(&p->network, w);
     encode_counts(w, p);
     encode_time(w, "pause", p->pause_ns);
     encode_time(w, "timeout", p->timeout_ns);

@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "base/strings.h"
+#include "model/network.h"
 
 #include <sched.h>
 #include <stdbool.h>
@@ -58,6 +59,7 @@ struct profile {
     const char *description;   /* may be NULL */
     struct load_setting *load; /* by name; once resolved, with the runner's defaults filled in */
     size_t load_count;
+    struct network network; /* NET_HOST: none of its own, the host's loopback as it is */
     int pairs;              /* 0: the thresholds' */
     int confirm;            /* -1: the thresholds'; 0: no second stage */
     int min_complete;       /* 0: as many as pairs */

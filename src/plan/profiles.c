@@ -160,6 +160,28 @@ static int check_cpu_roles(const struct profile *p, const struct runner *r, stru
     return 0;
 }
 
+/* The roles of a network: two at least for a pair, and those that its directions name. */
+static int check_network_roles(const struct profile *p, const struct runner *r, struct err *err)
+{
+    const struct network *n = &p->network;
+
+    if (n->topology == NET_PAIR && r->role_count < 2)
+        return err_set(err, ERR_CONFIG,
+                       "the network's topology 'pair' has a namespace a role, and runner '%s' has "
+                       "one role",
+                       r->name);
+    for (size_t i = 0; i < n->link_count; i++) {
+        const char *from = n->links[i].from, *to = n->links[i].to;
+
+        if (!runner_find_role(r, from) || !runner_find_role(r, to))
+            return err_set(err, ERR_CONFIG,
+                           "the network's direction '%s->%s' names the role '%s', which runner "
+                           "'%s' does not have",
+                           from, to, runner_find_role(r, from) ? to : from, r->name);
+    }
+    return 0;
+}
+
 static int check_controls(const struct profile *p, const struct runner *r, struct err *err)
 {
     for (size_t i = 0; i < p->control_count; i++) {
@@ -179,8 +201,13 @@ int profile_resolve(struct profile *p, const struct runner *r, const char *file,
 {
     if (resolve_load(p, r, file, arena, err) < 0)
         return -1;
-    if (check_cpu_roles(p, r, err) < 0 || check_controls(p, r, err) < 0)
+    if (check_cpu_roles(p, r, err) < 0 || check_network_roles(p, r, err) < 0 ||
+        check_controls(p, r, err) < 0)
         return err_wrap(err, "'%s': profile '%s'", file, p->name);
+    if (p->network.topology != NET_HOST)
+        return err_set(err, ERR_CONFIG,
+                       "'%s': profile '%s': 'network' is not yet supported by this version", file,
+                       p->name);
     return 0;
 }
 
@@ -198,7 +225,7 @@ int profile_fits(const struct profile *p, const struct runner *r, struct err *er
     for (size_t i = 0; i < r->load_count; i++)
         if (!r->load[i].default_text && !profile_load(p, r->load[i].name))
             return err_set(err, ERR_CONFIG, "it needs the load '%s'", r->load[i].name);
-    return check_cpu_roles(p, r, err);
+    return check_cpu_roles(p, r, err) < 0 ? -1 : check_network_roles(p, r, err);
 }
 
 const char *profile_missing_cpus(const struct profile *p, const cpu_set_t *allowed)
