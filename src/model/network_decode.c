@@ -41,27 +41,21 @@ static const char *const slot_keys[] = {"min",    "max",     "distribution", "de
 /* ---- parts -------------------------------------------------------------------------------------
  */
 
-static int as_share(const struct fields *at, struct arena *arena, struct net_share *out,
-                    struct err *err)
-{
-    double fraction;
-
-    if (fields_as_percent(at, &fraction, err) < 0)
-        return -1;
-    if (fraction > 1)
-        return fields_error(at, err, "'%s' is over 100%%", json_string(at->value));
-    *out = net_share_of(fraction, arena);
-    return 0;
-}
-
 static int share(const struct fields *f, const char *key, enum fields_need need,
                  struct arena *arena, struct net_share *out, struct err *err)
 {
+    double fraction = 0;
     struct fields at;
 
-    if (fields_child(f, key, need, &at, err) < 0)
+    if (fields_percent(f, key, need, &fraction, err) < 0 ||
+        fields_child(f, key, need, &at, err) < 0)
         return -1;
-    return at.value ? as_share(&at, arena, out, err) : 0;
+    if (!at.value)
+        return 0;
+    if (fraction > 1)
+        return fields_error(&at, err, "'%s' is over 100%%", json_string(at.value));
+    *out = net_share_of(fraction, arena);
+    return 0;
 }
 
 /* `of` and its correlation, which alone would do nothing. */
@@ -224,7 +218,7 @@ static int decode_loss(const struct fields *f, struct net_loss *loss, struct are
     if (json_kind(at.value) != JSON_STRING)
         return decode_models(&at, loss, arena, err);
     loss->model = LOSS_RANDOM;
-    return as_share(&at, arena, &loss->random, err);
+    return share(f, "loss", FIELDS_OPTIONAL, arena, &loss->random, err);
 }
 
 /* ---- an impairment -----------------------------------------------------------------------------
@@ -239,7 +233,7 @@ static int decode_rate(const struct fields *f, struct net_rate *rate, struct err
     if (!at.value)
         return 0;
     if (json_kind(at.value) == JSON_STRING)
-        return fields_as_rate_bps(&at, &rate->bit_s, err);
+        return fields_rate_bps(f, "rate", FIELDS_OPTIONAL, &rate->bit_s, err);
     if (fields_as_object(&at, err) < 0 || fields_known(&at, rate_keys, err) < 0 ||
         fields_rate_bps(&at, "rate", FIELDS_REQUIRED, &rate->bit_s, err) < 0 ||
         overhead(&at, "packet_overhead", &rate->packet_overhead, err) < 0 ||
