@@ -1,0 +1,316 @@
+/*
+ * net/network from its caller's side: up, traffic, down, what the proof says; bad ends.
+ */
+#include "check.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "net/namespace.h"
+#include "net/network.h"
+#include "sandbox.h"
+
+static const char *const two[] = {"receiver", "sender"};
+
+/* A case: a network and what is to be seen. */
+struct wish {
+    struct network network;
+    struct net_request request;
+};
+
+static void ask_for(struct wish *w, enum net_topology topology, enum net_backend backend)
+{
+    memset(w, 0, sizeof(*w));
+    w->network.topology = topology;
+    w->network.backend = backend;
+    w->network.bound.lateness_p99_ns = NSEC_PER_SEC; /* other processes run beside a test */
+    w->request = (struct net_request){
+        .network = &w->network, .roles = two, .role_count = 2, .user_ns = -1, .seeds = {11, 12}};
+}
+
+static void want_delay(struct wish *w, int64_t delay_ns)
+{
+    w->network.has_impair = true;
+    w->network.impair.delay_ns = delay_ns;
+}
+
+/* As a role does: root enters the namespace; another first needs the keeper's user namespace, which
+ * tests do not have, so they look from outside only. */
+static const char *inside(const struct net *net, size_t role, const char *(*body)(void))
+{
+    struct err err;
+
+    if (namespace_enter(network_fd(net, role), &err) < 0)
+        return sandbox_say("%s", err.msg);
+    return body();
+}
+
+static const char *talk(void)
+{
+    const char *text = sandbox_udp("127.0.0.1");
+
+    if (!text)
+        text = sandbox_tcp("::1", 200000);
+    return text ? text : sandbox_tcp("10.213.0.1", 200000);
+}
+
+/* ---- loopback ----------------------------------------------------------------------------------
+ */
+
+static const char *plain(void *arg)
+{
+    struct arena arena = ARENA_INIT;
+    struct net_proof proof;
+    struct wish w;
+    struct net *net;
+    struct err err;
+    const char *text;
+
+    (void)arg;
+    ask_for(&w, NET_LOOPBACK, NET_BACKEND_AUTO);
+    if (network_up(&net, &w.request, &err) < 0)
+        return sandbox_say("%s", err.msg);
+    text = inside(net, 1, talk);
+    if (text)
+        return text;
+    if (strcmp(network_address(net, 0), "127.0.0.1") != 0)
+        return "another address than 127.0.0.1";
+    if (network_down(net, &proof, &arena, &err) < 0)
+        return sandbox_say("%s", err.msg);
+    if (strcmp(proof.backend, "none") != 0 || proof.flow_count || proof.counter_count != 1)
+        return sandbox_say("back end '%s', %zu flows", proof.backend, proof.flow_count);
+    return proof.failed;
+}
+
+static const char *delayed(void *arg)
+{
+    struct arena arena = ARENA_INIT;
+    struct net_proof proof;
+    struct wish w;
+    struct net *net;
+    struct err err;
+    int64_t begun_ns;
+    const char *text;
+
+    (void)arg;
+    ask_for(&w, NET_LOOPBACK, NET_BACKEND_USER);
+    want_delay(&w, 20 * NSEC_PER_MSEC);
+    if (network_up(&net, &w.request, &err) < 0)
+        return sandbox_say("%s; %s", err.msg, err.hint);
+    begun_ns = clock_mono_ns();
+    text = inside(net, 0, talk);
+    if (text)
+        return text;
+    if (clock_mono_ns() - begun_ns < 140 * NSEC_PER_MSEC) /* 1 datagram and 2 x 1.5 round trips */
+        return "packets came before their time";
+    if (network_down(net, &proof, &arena, &err) < 0)
+        return sandbox_say("%s", err.msg);
+    if (proof.failed)
+        return sandbox_say("%s", proof.failed);
+    if (strcmp(proof.backend, "user") != 0 || proof.flow_count != 1 ||
+        proof.flows[0].delivered < 20 || proof.flows[0].seed != 11 || !proof.flows[0].seeded ||
+        strcmp(proof.flows[0].link, "lo") != 0)
+        return sandbox_say("back end '%s', %zu flows, %lu delivered", proof.backend,
+                           proof.flow_count, (unsigned long)proof.flows[0].delivered);
+    if (!proof.flows[0].has_loss_interval || proof.flows[0].lost_high != 0)
+        return "no packet may be lost, and that is not said";
+    return NULL;
+}
+
+/* A normal user: the keeper makes a user namespace. */
+static const char *from_outside(void *arg)
+{
+    struct arena arena = ARENA_INIT;
+    struct net_proof proof;
+    struct wish w;
+    struct net *net;
+    struct err err;
+
+    ask_for(&w, arg ? NET_PAIR : NET_LOOPBACK, NET_BACKEND_USER);
+    want_delay(&w, NSEC_PER_MSEC);
+    if (network_up(&net, &w.request, &err) < 0)
+        return sandbox_say("%s; %s", err.msg, err.hint);
+    if (network_down(net, &proof, &arena, &err) < 0)
+        return sandbox_say("%s", err.msg);
+    if (proof.failed)
+        return sandbox_say("%s", proof.failed);
+    return proof.flow_count == (arg ? 2u : 1u) ? NULL : "wrong number of flows";
+}
+
+/* ---- pair --------------------------------------------------------------------------------------
+ */
+
+static const char *one_way(void *arg)
+{
+    struct net_link link = {.from = "sender", .to = "receiver"};
+    struct arena arena = ARENA_INIT;
+    struct net_proof proof;
+    struct wish w;
+    struct net *net;
+    struct err err;
+
+    (void)arg;
+    ask_for(&w, NET_PAIR, NET_BACKEND_USER);
+    link.impair.delay_ns = 5 * NSEC_PER_MSEC;
+    w.network.links = &link;
+    w.network.link_count = 1;
+    if (network_up(&net, &w.request, &err) < 0)
+        return sandbox_say("%s; %s", err.msg, err.hint);
+    if (strcmp(network_address(net, 0), network_address(net, 1)) == 0)
+        return "both roles have one address";
+    if (network_fd(net, 0) == network_fd(net, 1))
+        return "both roles have one namespace";
+    if (network_down(net, &proof, &arena, &err) < 0)
+        return sandbox_say("%s", err.msg);
+    if (proof.flow_count != 2 || strcmp(proof.flows[0].link, "receiver->sender") != 0 ||
+        strcmp(proof.counters[1].role, "sender") != 0)
+        return "flows or counters have other names than their roles'";
+    return proof.failed ? sandbox_say("%s", proof.failed) : NULL;
+}
+
+static const char *lonely_pair(void *arg)
+{
+    struct wish w;
+    struct net *net;
+    struct err err;
+
+    (void)arg;
+    ask_for(&w, NET_PAIR, NET_BACKEND_AUTO);
+    w.request.role_count = 1;
+    if (network_up(&net, &w.request, &err) == 0)
+        return "a pair of one role";
+    return err.code == ERR_CONFIG && strstr(err.msg, "2 roles") ? NULL : sandbox_say("%s", err.msg);
+}
+
+/* ---- bad ends ----------------------------------------------------------------------------------
+ */
+
+static const char *dead_keeper(void *arg)
+{
+    struct arena arena = ARENA_INIT;
+    struct net_proof proof;
+    struct wish w;
+    struct net *net;
+    struct err err;
+    char path[64], children[64] = "";
+    int fd;
+
+    (void)arg;
+    ask_for(&w, NET_LOOPBACK, NET_BACKEND_AUTO);
+    if (network_up(&net, &w.request, &err) < 0)
+        return sandbox_say("%s", err.msg);
+    snprintf(path, sizeof(path), "/proc/self/task/%d/children", getpid());
+    fd = open(path, O_RDONLY);
+    if (fd < 0 || read(fd, children, sizeof(children) - 1) < 1)
+        return "the keeper cannot be found";
+    close(fd);
+    kill((pid_t)strtol(children, NULL, 10), SIGKILL);
+    if (network_down(net, &proof, &arena, &err) == 0)
+        return "a proof of a keeper that was killed";
+    return strstr(err.msg, "keeper") ? NULL : sandbox_say("%s", err.msg);
+}
+
+static const char *no_kernel(void *arg)
+{
+    struct arena arena = ARENA_INIT;
+    struct net_ability a;
+    struct wish w;
+    struct net *net;
+    struct err err;
+
+    (void)arg;
+    net_look(&a, -1, &arena);
+    ask_for(&w, NET_LOOPBACK, NET_BACKEND_KERNEL);
+    want_delay(&w, NSEC_PER_MSEC);
+    if (network_up(&net, &w.request, &err) == 0) {
+        network_kill(net);
+        return a.kernel ? NULL : "sch_netem is not there, yet it serves";
+    }
+    return !a.kernel && err.code == ERR_CONFIG && strstr(err.msg, "sch_netem")
+               ? NULL
+               : sandbox_say("%s", err.msg);
+}
+
+/* ---- as tests ----------------------------------------------------------------------------------
+ */
+
+static void as(uid_t uid, sandbox_body body, void *arg)
+{
+    if (!sandbox_can(uid))
+        skip();
+    sandbox_run(uid, body, arg);
+}
+
+static void as_root(sandbox_body body, void *arg)
+{
+    if (getuid() != 0) /* only root can enter the network without the user namespace */
+        skip();
+    as(0, body, arg);
+}
+
+static void nothing_asked_is_a_plain_private_loopback(void **state)
+{
+    (void)state;
+    as_root(plain, NULL);
+}
+
+static void a_delay_holds_every_packet_and_the_proof_counts_them(void **state)
+{
+    (void)state;
+    as_root(delayed, NULL);
+}
+
+static void a_normal_user_has_networks_of_both_kinds(void **state)
+{
+    (void)state;
+    as(SANDBOX_NOBODY, from_outside, NULL);
+    as(SANDBOX_NOBODY, from_outside, "pair");
+}
+
+static void a_pair_has_names_addresses_and_flows_by_role(void **state)
+{
+    (void)state;
+    as(getuid(), one_way, NULL);
+}
+
+static void a_pair_needs_two_roles(void **state)
+{
+    (void)state;
+    as(getuid(), lonely_pair, NULL);
+}
+
+static void a_keeper_that_dies_is_an_error_not_a_hang(void **state)
+{
+    (void)state;
+    as(getuid(), dead_keeper, NULL);
+}
+
+static void the_kernel_back_end_is_refused_where_there_is_no_netem(void **state)
+{
+    (void)state;
+    as(getuid(), no_kernel, NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_asked_is_a_plain_private_loopback),
+        cmocka_unit_test(a_delay_holds_every_packet_and_the_proof_counts_them),
+        cmocka_unit_test(a_normal_user_has_networks_of_both_kinds),
+        cmocka_unit_test(a_pair_has_names_addresses_and_flows_by_role),
+        cmocka_unit_test(a_pair_needs_two_roles),
+        cmocka_unit_test(a_keeper_that_dies_is_an_error_not_a_hang),
+        cmocka_unit_test(the_kernel_back_end_is_refused_where_there_is_no_netem),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
