@@ -339,31 +339,22 @@ int fields_string_list(const struct fields *f, const char *key, enum fields_need
 
 /* ---- quantities by key ---- */
 
-/* Stores the text of a quantity, which is a string. */
-static int quantity_text(const struct fields *f, const char *example, const char **text,
-                         struct err *err)
-{
-    char wanted[96];
-
-    if (json_kind(f->value) != JSON_STRING) {
-        snprintf(wanted, sizeof wanted, "a string with its unit, like \"%s\"", example);
-        unexpected(f, wanted, err);
-        return -1;
-    }
-    *text = json_string(f->value);
-    return 0;
-}
-
-/* As find; stores the text of the quantity. */
+/* As find; stores the text of the quantity, which is a string. */
 static int find_quantity(const struct fields *f, const char *key, enum fields_need need,
                          const char *example, struct fields *child, const char **text,
                          struct err *err)
 {
+    char wanted[96];
     int there = find(f, key, need, child, err);
 
     if (there <= 0)
         return there;
-    return quantity_text(child, example, text, err) < 0 ? -1 : 1;
+    if (json_kind(child->value) != JSON_STRING) {
+        snprintf(wanted, sizeof wanted, "a string with its unit, like \"%s\"", example);
+        return unexpected(child, wanted, err);
+    }
+    *text = json_string(child->value);
+    return 1;
 }
 
 /* What base/units says of a quantity does not name the place. */
@@ -375,24 +366,6 @@ static int with_place(const struct fields *f, struct err *err)
     err_wrap(err, "'%s': %.300s", f->file, path.data);
     buf_release(&path);
     return -1;
-}
-
-int fields_as_rate_bps(const struct fields *f, uint64_t *out, struct err *err)
-{
-    const char *text;
-
-    if (quantity_text(f, "320Mbit/s", &text, err) < 0)
-        return -1;
-    return units_parse_rate(text, out, err) < 0 ? with_place(f, err) : 0;
-}
-
-int fields_as_percent(const struct fields *f, double *out, struct err *err)
-{
-    const char *text;
-
-    if (quantity_text(f, "10%", &text, err) < 0)
-        return -1;
-    return units_parse_percent(text, out, err) < 0 ? with_place(f, err) : 0;
 }
 
 int fields_time_ns(const struct fields *f, const char *key, enum fields_need need, int64_t *out,

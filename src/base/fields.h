@@ -89,8 +89,6 @@ int fields_as_string(const struct fields *f, const char **out, struct err *err);
 int fields_as_int(const struct fields *f, int64_t min, int64_t max, int64_t *out, struct err *err);
 int fields_as_number(const struct fields *f, double min, double max, double *out, struct err *err);
 int fields_as_bool(const struct fields *f, bool *out, struct err *err);
-int fields_as_rate_bps(const struct fields *f, uint64_t *out, struct err *err);
-int fields_as_percent(const struct fields *f, double *out, struct err *err);
 
 /* A complaint of the caller's about this value: "'FILE': PATH: ...". Returns -1. */
 int fields_error(const struct fields *f, struct err *err, const char *fmt, ...)
