@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/files.h"
 #include "cli/cli.h"
+#include "cli/networks.h"
 #include "cli/plan_text.h"
 #include "cli/progress.h"
 #include "cli/settings.h"
@@ -29,6 +30,7 @@ struct session {
     struct settings *s;
     const struct execute_options *options;
     struct plan plan;
+    struct networks networks;
     struct progress progress;
     const char *folder;    /* of the archive */
     const char *temporary; /* folder that holds it and is removed at the end, or NULL */
@@ -141,6 +143,18 @@ static int find_isolation(const char **isolation, struct err *err)
     return 0;
 }
 
+static int look_at_network(void *user, const struct profile *profile, const char **reason,
+                           const char **isolation, struct arena *arena, struct err *err)
+{
+    struct session *x = user;
+
+    if (networks_look(&x->networks, arena, err) != 0)
+        return -1;
+    *reason = networks_why_not(&x->networks, &profile->network);
+    *isolation = x->networks.isolation;
+    return 0;
+}
+
 /* A counter that libpfm4 does not know is a slip; one that this machine lacks is not. */
 static int check_events(const struct settings *s, struct err *err)
 {
@@ -179,6 +193,9 @@ static int make_plan(struct session *x, struct plan_request *q, struct err *err)
     q->claims = s->claims;
     q->cpus = s->cpus;
     q->input = s->input;
+    q->impair = s->impair;
+    q->look_at_network = look_at_network;
+    q->user = x;
     q->pairs = (int)s->pairs;
     q->confirm = (int)s->confirm;
     q->warmup = (int)s->warmup;

@@ -197,6 +197,14 @@ static const struct option_def runs[] = {
      .offset = AT(cpus),
      .absent = "any",
      .help = "CPUs that runs may use, such as 0-3,8"},
+    {.name = "impair",
+     .arg = "WORDS",
+     .kind = OPTION_TEXT,
+     .offset = AT(impair),
+     .absent = "the profile's network, or the host's loopback",
+     .help = "run on a private loopback network that does this to packets, in tc's netem words, "
+             "such as \"delay 20ms 5ms loss 0.1%\"; one-way figures, and both directions of a "
+             "loopback pass them"},
     {.name = "event",
      .arg = "NAME",
      .kind = OPTION_LIST,

@@ -32,7 +32,7 @@ struct settings {
     struct strings baselines, candidates; /* run */
     struct strings baseline_args, candidate_args;
     struct strings baseline_env, candidate_env, env;
-    const char *cpus, *input;
+    const char *cpus, *input, *impair;
     struct strings events;
     bool allow_failures, aa;
 

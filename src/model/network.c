@@ -178,3 +178,10 @@ const char *net_backend_name(enum net_backend b)
 {
     return b == NET_BACKEND_KERNEL ? "kernel" : b == NET_BACKEND_USER ? "user" : "auto";
 }
+
+const char *network_role_address(enum net_topology topology, size_t role)
+{
+    static const char *const pair[NET_PAIR_ROLES] = {NET_PAIR_ADDRESS_1, NET_PAIR_ADDRESS_2};
+
+    return topology == NET_PAIR && role < NET_PAIR_ROLES ? pair[role] : "127.0.0.1";
+}

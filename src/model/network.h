@@ -124,6 +124,9 @@ struct network {
 int network_decode(struct network *n, const struct fields *at, struct arena *arena,
                    struct err *err);
 
+/* What holds where a file does not say: the bounds. */
+void network_defaults(struct network *n);
+
 /* Writes it in the same schema, defaults left out, so that equal networks give equal text. */
 void network_encode(const struct network *n, struct json_writer *w);
 
@@ -153,6 +156,14 @@ bool net_impair_any(const struct net_impair *impair);
  * figure as written: the random model's share, for the others the result.
  */
 double net_loss_effective(const struct net_loss *loss, double *asked);
+
+/* Address of each role of a pair, in the runner's order. */
+#define NET_PAIR_ROLES 2
+#define NET_PAIR_ADDRESS_1 "10.213.0.1"
+#define NET_PAIR_ADDRESS_2 "10.213.0.2"
+
+/* Under which address the role of that index is reached by the others. */
+const char *network_role_address(enum net_topology topology, size_t role);
 
 const char *net_topology_name(enum net_topology t);
 const char *net_backend_name(enum net_backend b);

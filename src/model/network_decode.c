@@ -400,12 +400,18 @@ static int by_direction(const void *a, const void *b)
     return order ? order : strcmp(x->to, y->to);
 }
 
+void network_defaults(struct network *n)
+{
+    n->bound.lateness_p99_ns = LATENESS_NS;
+}
+
 int network_decode(struct network *n, const struct fields *f, struct arena *arena, struct err *err)
 {
     struct fields impair, bound;
     int topology = 0, backend = 0;
 
-    *n = (struct network){.bound = {LATENESS_NS}};
+    *n = (struct network){0};
+    network_defaults(n);
     if (fields_as_object(f, err) < 0 || fields_known(f, network_keys, err) < 0 ||
         fields_choice(f, "topology", FIELDS_OPTIONAL, topologies, &topology, err) < 0 ||
         fields_choice(f, "backend", FIELDS_OPTIONAL, backends, &backend, err) < 0 ||

@@ -139,6 +139,14 @@ bool plan_identical(const struct plan *p)
     return !p->aa;
 }
 
+bool plan_has_network(const struct plan *p)
+{
+    for (size_t i = 0; i < p->profile_count; i++)
+        if (p->profiles[i].network.topology != NET_HOST)
+            return true;
+    return false;
+}
+
 uint64_t plan_run_count(const struct plan *p)
 {
     uint64_t count = 0;

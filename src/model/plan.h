@@ -87,6 +87,9 @@ bool plan_yields_anywhere(const struct plan *p, const char *metric);
 /* Whether every candidate is the baseline, byte for byte, and that was not asked for (--aa). */
 bool plan_identical(const struct plan *p);
 
+/* Whether any profile has a network of its own. */
+bool plan_has_network(const struct plan *p);
+
 /* Number of runs, warm-ups included, without any confirming stage. */
 uint64_t plan_run_count(const struct plan *p);
 

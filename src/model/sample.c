@@ -2,6 +2,7 @@
 
 #include "base/json_writer.h"
 #include "base/strings.h"
+#include "model/sample_net.h"
 
 #include <math.h>
 #include <string.h>
@@ -192,6 +193,7 @@ void sample_encode(const struct sample *s, struct buf *out)
     for (size_t i = 0; i < s->role_count; i++)
         put_role(&w, &s->roles[i]);
     jw_object_end(&w);
+    sample_net_put(&w, &s->net);
     put_noise(&w, &s->noise);
     jw_object_end(&w);
     buf_addch(out, '\n');

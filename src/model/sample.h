@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "model/metric.h"
+#include "model/netproof.h"
 #include "model/outcome.h"
 
 #include <stdint.h>
@@ -63,6 +64,7 @@ struct sample {
     size_t metric_count;
     struct sample_role *roles;
     size_t role_count;
+    struct net_proof net; /* backend NULL: the run had no network of its own */
     struct noise_reading noise;
 };
 

@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "model/sample_line.h"
+#include "model/sample_net.h"
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
@@ -369,16 +370,17 @@ enum sample_key {
     SAMPLE_STARTED,
     SAMPLE_METRICS,
     SAMPLE_ROLES,
+    SAMPLE_NET,
     SAMPLE_NOISE,
 };
 static const char *const sample_keys[] = {
     "run",     "pair",    "slot",   "attempt", "stage",
     "variant", "profile", "status", "error",   "program_changed",
-    "started", "metrics", "roles",  "noise",
+    "started", "metrics", "roles",  "net",   "noise",
 };
 static const struct line_shape sample_shape = {sample_keys, COUNT(sample_keys),
                                                ((1u << COUNT(sample_keys)) - 1) &
-                                                   ~(1u << SAMPLE_PROGRAM_CHANGED)};
+                                                   ~(1u << SAMPLE_PROGRAM_CHANGED | 1u << SAMPLE_NET)};
 
 static int read_stage(struct line *d, enum sample_stage *out)
 {
@@ -438,6 +440,8 @@ static int read_sample_member(struct line *d, size_t key, void *into)
         return read_metrics(d, s);
     case SAMPLE_ROLES:
         return read_roles(d, s);
+    case SAMPLE_NET:
+        return sample_net_read(d, &like->net, &s->net);
     case SAMPLE_NOISE:
         return line_object(d, &noise_shape, read_noise_member, &s->noise);
     }

@@ -174,7 +174,7 @@ int network_fd(const struct net *net, size_t role)
 const char *network_address(const struct net *net, size_t role)
 {
     ABBA_ASSERT(role < net->role_count);
-    return net->topology == NET_PAIR ? wiring_address4[role] : "127.0.0.1";
+    return network_role_address(net->topology, role);
 }
 
 enum net_backend network_backend(const struct net *net)

@@ -1,6 +1,7 @@
 #include "net/wiring.h"
 
 #include "base/clock.h"
+#include "model/network.h"
 #include "net/namespace.h"
 
 #include <stdio.h>
@@ -13,7 +14,7 @@
 #define TAP "b0"  /* and the end that it holds */
 #define DEAD "end0"
 
-const char *const wiring_address4[WIRING_PAIR] = {"10.213.0.1", "10.213.0.2"};
+const char *const wiring_address4[WIRING_PAIR] = {NET_PAIR_ADDRESS_1, NET_PAIR_ADDRESS_2};
 const char *const wiring_address6[WIRING_PAIR] = {"fd00:213::1", "fd00:213::2"};
 
 #define PREFIX4 24

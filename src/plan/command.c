@@ -172,7 +172,7 @@ static int unpadded(const struct plan *plan, const struct profile *profile, size
 {
     const struct variant *v = &plan->variants[variant];
     const struct runner *r = plan_runner(plan, profile, v);
-    struct template_values values = {.scratch = "", .address = "127.0.0.1"};
+    struct template_values values = {.scratch = ""};
     struct role_command command;
 
     *bytes = 0;

@@ -229,6 +229,64 @@ static int check_cpus(struct plan *p, const struct plan_request *q, struct arena
                     q->cpus ? "`taskset -cp $$` shows those that may" : "--cpus LIST takes others");
 }
 
+/* ---- networks ---- */
+
+/* tc's words make a loopback network for every profile that has none. */
+static int apply_impair(struct plan *p, const struct plan_request *q, struct arena *arena,
+                        struct err *err)
+{
+    struct network quick = {.topology = NET_LOOPBACK, .has_impair = true};
+
+    if (!q->impair)
+        return 0;
+    network_defaults(&quick);
+    if (net_impair_parse_words(&quick.impair, q->impair, arena, err) < 0) {
+        err->code = ERR_USAGE;
+        return err_wrap(err, "option '--impair'");
+    }
+    for (size_t i = 0; i < p->profile_count; i++) {
+        if (p->profiles[i].network.topology != NET_HOST)
+            return err_set(err, ERR_USAGE,
+                           "option '--impair': profile '%s' has a network of its own",
+                           p->profiles[i].name);
+        p->profiles[i].network = quick;
+    }
+    return 0;
+}
+
+static int no_network(const struct profile *one, const char *reason, struct err *err)
+{
+    return err_set(err, ERR_CONFIG, "profile '%s': its network is not to be had here: %s",
+                   one->name, reason);
+}
+
+static int check_networks(struct plan *p, const struct plan_request *q, struct arena *arena,
+                          struct err *err)
+{
+    size_t kept = 0, count = p->profile_count;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct profile *one = &p->profiles[i];
+        const char *reason = NULL;
+
+        if (one->network.topology != NET_HOST && q->look_at_network &&
+            q->look_at_network(q->user, one, &reason, &p->isolation, arena, err) < 0)
+            return -1;
+        if (reason && (q->impair || q->unsupported_fail || (i + 1 == count && kept == 0)))
+            return no_network(one, reason, err);
+        if (reason)
+            strings_add(&p->notes, arena,
+                        arena_printf(arena,
+                                     "profile '%s' is left out: its network is not to be had "
+                                     "here: %s",
+                                     one->name, reason));
+        else
+            p->profiles[kept++] = *one;
+    }
+    p->profile_count = kept;
+    return 0;
+}
+
 /* ---- templates ---- */
 
 static int check_file_template(const struct plan *p, const struct profile *profile,
@@ -271,7 +329,7 @@ static int check_runner_templates(const struct plan *p, const struct profile *pr
 {
     const struct runner *r = plan_runner(p, profile, v);
     struct template_values values = {
-        .port = 40000, .scratch = "/tmp/scratch", .run = 1, .seed = 1, .address = "127.0.0.1"};
+        .port = 40000, .scratch = "/tmp/scratch", .run = 1, .seed = 1};
     struct role_command command;
 
     for (size_t i = 0; i < r->role_count; i++)
@@ -378,7 +436,8 @@ static int build(struct plan *p, const struct plan_request *q, struct arena *are
         make_compare(p, arena);
     else if (load_profiles(p, q, arena, err) < 0)
         return -1;
-    if (apply_options(p, q, arena, err) < 0 || check_cpus(p, q, arena, err) < 0 ||
+    if (apply_options(p, q, arena, err) < 0 || apply_impair(p, q, arena, err) < 0 ||
+        check_cpus(p, q, arena, err) < 0 || check_networks(p, q, arena, err) < 0 ||
         env_resolve(&q->env, &p->env, &p->env_count, arena, err) < 0 ||
         variants_resolve(p, q, arena, err) < 0 || thresholds_resolve(p, q, arena, err) < 0 ||
         check_pairs(p, err) < 0)

@@ -27,6 +27,15 @@ struct plan_request {
     const char *seed;             /* NULL: 1 */
     bool aa, allow_failures, unsupported_fail;
     const char *isolation; /* what the machine reached */
+    const char *impair;    /* compare and run: tc's netem words for a quick network; NULL: none */
+    /*
+     * Asked once, and only where a profile has a network of its own: whether this machine can have
+     * it. Stores into `reason` why not (in the arena), or NULL. Sets *isolation to what the machine
+     * reaches with such networks. -1 where that cannot be found out. NULL: everything can be had.
+     */
+    int (*look_at_network)(void *user, const struct profile *profile, const char **reason,
+                           const char **isolation, struct arena *arena, struct err *err);
+    void *user;
 };
 
 /*

@@ -160,16 +160,15 @@ static int check_cpu_roles(const struct profile *p, const struct runner *r, stru
     return 0;
 }
 
-/* The roles of a network: two at least for a pair, and those that its directions name. */
+/* The roles of a network: two for a pair, and those that its directions name. */
 static int check_network_roles(const struct profile *p, const struct runner *r, struct err *err)
 {
     const struct network *n = &p->network;
 
-    if (n->topology == NET_PAIR && r->role_count < 2)
+    if (n->topology == NET_PAIR && r->role_count != NET_PAIR_ROLES)
         return err_set(err, ERR_CONFIG,
-                       "the network's topology 'pair' has a namespace a role, and runner '%s' has "
-                       "one role",
-                       r->name);
+                       "the network's topology 'pair' joins %d roles, and runner '%s' has %zu",
+                       NET_PAIR_ROLES, r->name, r->role_count);
     for (size_t i = 0; i < n->link_count; i++) {
         const char *from = n->links[i].from, *to = n->links[i].to;
 
@@ -204,10 +203,6 @@ int profile_resolve(struct profile *p, const struct runner *r, const char *file,
     if (check_cpu_roles(p, r, err) < 0 || check_network_roles(p, r, err) < 0 ||
         check_controls(p, r, err) < 0)
         return err_wrap(err, "'%s': profile '%s'", file, p->name);
-    if (p->network.topology != NET_HOST)
-        return err_set(err, ERR_CONFIG,
-                       "'%s': profile '%s': 'network' is not yet supported by this version", file,
-                       p->name);
     return 0;
 }
 

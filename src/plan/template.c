@@ -141,17 +141,18 @@ static int unknown_name(const struct context *c, const char *name, size_t len, s
     return -1;
 }
 
-static bool is_address(const struct context *c, const char *name, size_t len)
+/* Index of the role whose address is named, or the number of roles. */
+static size_t addressed(const struct context *c, const char *name, size_t len)
 {
     static const char tail[] = ".address";
     size_t tail_len = sizeof(tail) - 1;
 
     if (len <= tail_len || memcmp(name + len - tail_len, tail, tail_len) != 0)
-        return false;
+        return c->runner->role_count;
     for (size_t i = 0; i < c->runner->role_count; i++)
         if (is(name, len - tail_len, c->runner->roles[i].name))
-            return true;
-    return false;
+            return i;
+    return c->runner->role_count;
 }
 
 /* One {NAME} or {NAME:UNIT}. */
@@ -161,6 +162,7 @@ static int add_name(const struct context *c, const char *name, size_t len, struc
     const struct template_values *v = c->values;
     const char *colon = memchr(name, ':', len);
     size_t name_len = colon ? (size_t)(colon - name) : len;
+    size_t role = addressed(c, name, len);
 
     for (size_t i = 0; i < c->runner->load_count; i++)
         if (is(name, name_len, c->runner->load[i].name))
@@ -176,8 +178,8 @@ static int add_name(const struct context *c, const char *name, size_t len, struc
         return buf_printf(out, "%" PRIu64, v->run);
     if (is(name, len, "seed"))
         return buf_printf(out, "%" PRIu64, v->seed);
-    if (is_address(c, name, len))
-        return buf_addstr(out, v->address ? v->address : "127.0.0.1");
+    if (role < c->runner->role_count)
+        return buf_addstr(out, network_role_address(c->profile->network.topology, role));
     return unknown_name(c, name, len, err);
 }
 

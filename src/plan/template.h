@@ -19,7 +19,6 @@ struct template_values {
     uint16_t port;
     const char *scratch;
     uint64_t run, seed;
-    const char *address; /* of every role, without a network of its own: 127.0.0.1 */
 };
 
 int template_fill(const char *text, const struct plan *plan, const struct profile *profile,

@@ -124,7 +124,7 @@ static void note_needs(struct request_set *set, const struct runner *runner)
 /* Roles, pads and the first filling of one variant. */
 static int prepare_variant(struct request_set *set, size_t v, struct err *err)
 {
-    struct template_values values = {.port = 1, .scratch = "", .address = "127.0.0.1"};
+    struct template_values values = {.port = 1, .scratch = ""};
     struct prepared *prep = &set->variants[v];
     size_t n;
 

@@ -19,6 +19,7 @@
 #include "run/run.h"
 #include "series/lock.h"
 #include "series/port.h"
+#include "series/private_net.h"
 #include "series/programs.h"
 #include "series/request.h"
 #include "series/seed.h"
@@ -44,6 +45,7 @@ struct series {
     struct programs *programs;
     struct request_set *requests; /* of the profile that runs */
     size_t profile;               /* its index */
+    enum net_backend backend;     /* of its runs' networks, once one has run */
     char scratch[64];             /* folder of all runs, "" if none is needed */
     char scratch_run[80];         /* the one of a run: always the same path, made anew */
     uint64_t runs_done;
@@ -71,6 +73,7 @@ static int open_host(struct series *s, struct err *err)
     for (size_t i = 0; i < s->plan->runner_count; i++)
         if (s->plan->runners[i].role_count > options.max_roles)
             options.max_roles = s->plan->runners[i].role_count;
+    options.users = plan_has_network(s->plan);
     return run_host_open(&s->host, &options, err);
 }
 
@@ -186,7 +189,6 @@ static int fill_values(struct series *s, const struct order_step *step,
     *values = (struct template_values){
         .scratch = "",
         .run = s->runs_done + 1,
-        .address = "127.0.0.1",
     };
     if (request_set_varies(s->requests))
         values->seed = seed_of_pair(s->plan->seed, profile->name, step->pair, "program");
@@ -195,18 +197,57 @@ static int fill_values(struct series *s, const struct order_step *step,
             return -1;
         values->scratch = s->scratch_run;
     }
+    if (profile->network.topology != NET_HOST) {
+        values->port = PRIVATE_PORT;
+        return 0;
+    }
     return request_set_needs_port(s->requests) ? port_find(&values->port, err) : 0;
 }
 
+static const struct runner *runner_of(const struct series *s, size_t variant)
+{
+    return plan_runner(s->plan, &s->plan->profiles[s->profile], &s->plan->variants[variant]);
+}
+
+/* The run's own network, or NULL where its profile has none. */
+static int raise_network(struct series *s, const struct order_step *step, struct net **net,
+                         struct arena *arena, struct err *err)
+{
+    const struct profile *profile = &s->plan->profiles[s->profile];
+    struct net_request q;
+
+    *net = NULL;
+    if (profile->network.topology == NET_HOST)
+        return 0;
+    private_net_request(&q, s->plan->seed, profile, runner_of(s, step->variant), step->pair,
+                        run_host_user_namespace(s->host), arena);
+    return network_up(net, &q, err);
+}
+
+/* The roles, each in its namespace. */
+static const struct run_role *roles_inside(const struct run_request *request,
+                                           const struct net *net, struct arena *arena)
+{
+    struct run_role *roles = arena_array(arena, request->role_count, sizeof(*roles));
+
+    for (size_t i = 0; i < request->role_count; i++) {
+        roles[i] = request->roles[i];
+        roles[i].net_fd = network_fd(net, i);
+    }
+    return roles;
+}
+
 static int execute(struct series *s, const struct order_step *step,
-                   const struct template_values *values, const struct outcome **outcome,
-                   struct arena *arena, struct err *err)
+                   const struct template_values *values, const struct net *net,
+                   const struct outcome **outcome, struct arena *arena, struct err *err)
 {
     struct run_request request;
     int rc;
 
     if (request_make(s->requests, step->variant, values, &request, arena, err) != 0)
         return -1;
+    if (net)
+        request.roles = roles_inside(&request, net, arena);
     if (s->plan->input_path) {
         request.stdin_fd = open(s->plan->input_path, O_RDONLY | O_CLOEXEC);
         if (request.stdin_fd < 0)
@@ -221,17 +262,13 @@ static int execute(struct series *s, const struct order_step *step,
 
 static struct meter *meter_of(const struct series *s, size_t variant)
 {
-    const struct plan *plan = s->plan;
-    const struct runner *runner =
-        plan_runner(plan, &plan->profiles[s->profile], &plan->variants[variant]);
-
-    return s->meters[runner - plan->runners];
+    return s->meters[runner_of(s, variant) - s->plan->runners];
 }
 
-/* Outcome to sample to archive. */
+/* Outcome to sample to archive. `net` (may be NULL) ends here; `share_s` as it wants it. */
 static int record(struct series *s, const struct order_step *step, const char *scratch,
-                  const struct outcome *outcome, struct sample *sample, struct arena *arena,
-                  struct err *err)
+                  const struct outcome *outcome, struct net *net, double share_s,
+                  struct sample *sample, struct arena *arena, struct err *err)
 {
     struct measure_context context = {
         .scratch = scratch[0] ? scratch : NULL,
@@ -249,6 +286,8 @@ static int record(struct series *s, const struct order_step *step, const char *s
         .profile = s->plan->profiles[s->profile].name,
     };
     meter_measure(meter_of(s, step->variant), outcome, &context, sample, arena);
+    if (net)
+        private_net_prove(net, &s->backend, share_s, sample, arena);
     if (!programs_same(s->programs, text, sizeof(text))) {
         sample->status = SAMPLE_INVALID;
         sample->program_changed = true;
@@ -295,7 +334,8 @@ static int do_step(struct series *s, const struct order_step *step, double *took
     struct template_values values;
     const struct outcome *outcome;
     struct sample sample;
-    int64_t begun = clock_mono_ns();
+    struct net *net = NULL;
+    int64_t begun = clock_mono_ns(), ran;
     int rc = -1;
 
     tell_progress(s, step, NULL);
@@ -306,16 +346,22 @@ static int do_step(struct series *s, const struct order_step *step, double *took
         goto out;
     }
     if (fill_values(s, step, &values, err) != 0 ||
-        execute(s, step, &values, &outcome, &arena, err) != 0)
+        raise_network(s, step, &net, &arena, err) != 0)
         goto out;
-    if (record(s, step, values.scratch, outcome, &sample, &arena, err) != 0)
+    ran = clock_mono_ns();
+    if (execute(s, step, &values, net, &outcome, &arena, err) != 0)
+        goto out;
+    rc = record(s, step, values.scratch, outcome, net,
+                (double)(clock_mono_ns() - ran) / 1e9 * s->machine.cpus, &sample, &arena, err);
+    net = NULL;
+    if (rc != 0)
         goto out;
     s->runs_done++;
     tell_progress(s, step, &sample);
     if (took_s)
         *took_s = (double)(clock_mono_ns() - begun) / 1e9;
-    rc = 0;
 out:
+    network_kill(net);
     arena_release(&arena);
     if (rc != 0)
         err_wrap(err, "run %llu of '%s'", (unsigned long long)s->runs_done + 1, profile->name);
@@ -341,6 +387,7 @@ static int enter_profile(struct series *s, size_t profile, struct err *err)
     request_set_free(s->requests);
     s->requests = NULL;
     s->profile = profile;
+    s->backend = NET_BACKEND_AUTO;
     return request_set_new(&s->requests, s->plan, &s->plan->profiles[profile], err);
 }
 

@@ -585,7 +585,7 @@ static void a_plan_does_not_tell_whose_home_it_was_made_in(void **state)
 {
     char home[PATH_MAX], program[PATH_MAX + 16], argument[PATH_MAX + 16], near[PATH_MAX + 16];
     struct plan_request q = made_request_run(&arena, "pair/a");
-    struct template_values values = {.port = 40000, .scratch = "", .address = "127.0.0.1"};
+    struct template_values values = {.port = 40000, .scratch = ""};
     struct buf text = BUF_INIT;
     struct role_command command;
     struct err err = {0};

@@ -23,8 +23,7 @@ static int setup(void **state)
     f->values = (struct template_values){.port = 4711,
                                          .scratch = "/tmp/s",
                                          .run = 3,
-                                         .seed = 18446744073709551615u,
-                                         .address = "127.0.0.1"};
+                                         .seed = 18446744073709551615u};
     *state = f;
     return 0;
 }

@@ -1,0 +1,74 @@
+#include "series/private_net.h"
+
+#include "base/mem.h"
+#include "series/seed.h"
+
+static void set_seed(struct net_request *q, size_t i, uint64_t series_seed,
+                     const struct profile *profile, uint64_t pair, const char *link)
+{
+    q->seeds[i] = seed_of_pair(series_seed, profile->name, pair, link);
+}
+
+void private_net_request(struct net_request *q, uint64_t series_seed, const struct profile *profile,
+                         const struct runner *runner, uint64_t pair, int user_ns,
+                         struct arena *arena)
+{
+    const char **roles = arena_array(arena, runner->role_count, sizeof(*roles));
+
+    for (size_t i = 0; i < runner->role_count; i++)
+        roles[i] = runner->roles[i].name;
+    *q = (struct net_request){.network = &profile->network,
+                              .roles = roles,
+                              .role_count = runner->role_count,
+                              .user_ns = user_ns};
+    if (profile->network.topology != NET_PAIR) {
+        set_seed(q, 0, series_seed, profile, pair, "lo");
+        return;
+    }
+    for (size_t i = 0; i < NET_PAIR_ROLES && i < runner->role_count; i++)
+        set_seed(q, i, series_seed, profile, pair,
+                 arena_printf(arena, "%s->%s", roles[i], roles[NET_PAIR_ROLES - 1 - i]));
+}
+
+/* What is wrong with the network's part of the run, or NULL. */
+static const char *fault(struct net *net, enum net_backend *first, struct net_proof *proof,
+                         struct arena *arena)
+{
+    enum net_backend backend = network_backend(net);
+    struct err err = {0};
+
+    if (network_down(net, proof, arena, &err) < 0) {
+        *proof = (struct net_proof){
+            .backend = backend == NET_BACKEND_AUTO ? "none" : net_backend_name(backend),
+            .failed = arena_strdup(arena, err.msg)};
+        return proof->failed;
+    }
+    if (*first == NET_BACKEND_AUTO)
+        *first = backend;
+    if (*first != backend && !proof->failed)
+        proof->failed = arena_printf(arena, "the back end was '%s', and '%s' in the runs before",
+                                     net_backend_name(backend), net_backend_name(*first));
+    return proof->failed;
+}
+
+/* The shaper is no stranger: what it used is not taken for noise. */
+static void discount(struct value *others, double cpu_s, double share_s)
+{
+    if (others->status != VALUE_OK || !(share_s > 0))
+        return;
+    others->number -= cpu_s / share_s;
+    if (others->number < 0)
+        others->number = 0;
+}
+
+void private_net_prove(struct net *net, enum net_backend *backend, double share_s,
+                       struct sample *sample, struct arena *arena)
+{
+    const char *wrong = fault(net, backend, &sample->net, arena);
+
+    discount(&sample->noise.others, sample->net.shaper_cpu_s, share_s);
+    if (!wrong || sample->status != SAMPLE_OK)
+        return;
+    sample->status = SAMPLE_INVALID;
+    sample->error = arena_printf(arena, "network: %s", wrong);
+}
