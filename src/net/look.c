@@ -45,7 +45,7 @@ static void try_all(struct trial *t, int user_ns)
     t->namespaces = true;
     t->veth = rtnl_veth(r, "a0", "b0", -1, &t->veth_err) == 0;
     t->redirect = rtnl_clsact(r, "lo", &t->redirect_err) == 0 &&
-                  rtnl_redirect(r, "lo", RTNL_EGRESS, t->veth ? "a0" : "lo", RTNL_EGRESS,
+                  rtnl_redirect(r, "lo", RTNL_EGRESS, t->veth ? "a0" : "lo", RTNL_EGRESS, NULL,
                                 &t->redirect_err) == 0;
     try_packets(t);
     t->netem = netem_there(r, "lo");

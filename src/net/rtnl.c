@@ -393,36 +393,37 @@ static void put_mirred(struct nlmsghdr *nlh, int to, enum rtnl_hook to_hook)
     mnl_attr_nest_end(nlh, actions);
 }
 
-/* A selector with one key whose mask is 0: every packet. */
-static void put_match_all(struct nlmsghdr *nlh)
+/* A selector with one key; every packet fits one whose mask is 0. */
+static void put_match(struct nlmsghdr *nlh, const struct rtnl_match *match)
 {
-    union {
-        struct tc_u32_sel sel;
-        unsigned char bytes[sizeof(struct tc_u32_sel) + sizeof(struct tc_u32_key)];
-    } match;
+    struct tc_u32_key key = {
+        .mask = htonl(match->mask), .val = htonl(match->value), .off = match->offset};
+    struct tc_u32_sel head = {.flags = TC_U32_TERMINAL, .nkeys = 1};
+    unsigned char bytes[sizeof(head) + sizeof(key)];
 
-    memset(&match, 0, sizeof(match));
-    match.sel.flags = TC_U32_TERMINAL;
-    match.sel.nkeys = 1;
-    mnl_attr_put(nlh, TCA_U32_SEL, sizeof(match.bytes), match.bytes);
+    memcpy(bytes, &head, sizeof(head));
+    memcpy(bytes + sizeof(head), &key, sizeof(key));
+    mnl_attr_put(nlh, TCA_U32_SEL, sizeof(bytes), bytes);
 }
 
 int rtnl_redirect(struct rtnl *r, const char *name, enum rtnl_hook hook, const char *to,
-                  enum rtnl_hook to_hook, struct err *err)
+                  enum rtnl_hook to_hook, const struct rtnl_match *match, struct err *err)
 {
+    static const struct rtnl_match all = {.protocol = ETH_P_ALL};
     struct nlattr *options;
     struct tcmsg *m;
     int to_index;
 
     if (index_of(r, to, &to_index, err) < 0 || begin_tc(r, RTM_NEWTFILTER, NEW, name, &m, err) < 0)
         return -1;
+    match = match ? match : &all;
     m->tcm_parent =
         TC_H_MAKE(TC_H_CLSACT, hook == RTNL_INGRESS ? TC_H_MIN_INGRESS : TC_H_MIN_EGRESS);
-    m->tcm_info = TC_H_MAKE(1u << 16, htons(ETH_P_ALL));
+    m->tcm_info = TC_H_MAKE(1u << 16, htons(match->protocol));
     mnl_attr_put_strz(r->last, TCA_KIND, "u32");
     options = mnl_attr_nest_start(r->last, TCA_OPTIONS);
     put_mirred(r->last, to_index, to_hook);
-    put_match_all(r->last);
+    put_match(r->last, match);
     mnl_attr_nest_end(r->last, options);
     return ask(r, "a redirecting filter (u32, mirred)", name, NULL, NULL, err);
 }

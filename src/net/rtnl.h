@@ -63,9 +63,19 @@ int rtnl_clsact(struct rtnl *r, const char *name, struct err *err);
 
 enum rtnl_hook { RTNL_INGRESS, RTNL_EGRESS };
 
-/* Every packet that passes `hook` of one device goes to `to_hook` of another: u32 and mirred. */
+/* Packets of a protocol (ETH_P_...) whose 32 bits at the offset of the network header are these. */
+struct rtnl_match {
+    uint16_t protocol;
+    int offset;           /* a multiple of 4 */
+    uint32_t value, mask; /* as a big-endian number */
+};
+
+/*
+ * Every packet that passes `hook` of one device, or every one that matches, goes to `to_hook` of
+ * another: u32 and mirred. `match` NULL: every one.
+ */
 int rtnl_redirect(struct rtnl *r, const char *name, enum rtnl_hook hook, const char *to,
-                  enum rtnl_hook to_hook, struct err *err);
+                  enum rtnl_hook to_hook, const struct rtnl_match *match, struct err *err);
 
 /* The discipline at the root of a device. `options` are the bytes inside TCA_OPTIONS. */
 int rtnl_qdisc_add(struct rtnl *r, const char *name, const char *kind, const void *options,

@@ -4,6 +4,8 @@
 #include "model/network.h"
 #include "net/namespace.h"
 
+#include <linux/if_ether.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -109,9 +111,9 @@ static int detour(struct rtnl *r, struct err *err)
     if (accept_local(err) < 0 || cable(r, NEAR, TAP, err) < 0 || silent(NEAR, err) < 0)
         return -1;
     if (rtnl_clsact(r, LO, err) < 0 || rtnl_clsact(r, NEAR, err) < 0 ||
-        rtnl_redirect(r, NEAR, RTNL_INGRESS, LO, RTNL_INGRESS, err) < 0)
+        rtnl_redirect(r, NEAR, RTNL_INGRESS, LO, RTNL_INGRESS, NULL, err) < 0)
         return -1;
-    return rtnl_redirect(r, LO, RTNL_EGRESS, NEAR, RTNL_EGRESS, err);
+    return rtnl_redirect(r, LO, RTNL_EGRESS, NEAR, RTNL_EGRESS, NULL, err);
 }
 
 int wiring_loopback(struct wiring *w, bool tapped, struct err *err)
@@ -156,6 +158,21 @@ static int begin_half(struct wiring *w, int i, struct err *err)
     return status;
 }
 
+/*
+ * The kernel reports the groups of each IPv6 address to routers (MLD, the only packets here that
+ * begin with hop-by-hop options), at times of its own. They would take draws from the random stream
+ * that belong to the roles' packets, so they go to lo, where nobody minds them.
+ */
+static int divert_reports(struct rtnl *r, struct err *err)
+{
+    static const struct rtnl_match hop_by_hop = {
+        .protocol = ETH_P_IPV6, .offset = 4, .value = IPPROTO_HOPOPTS << 8, .mask = 0xff00};
+
+    if (rtnl_clsact(r, OWN, err) < 0)
+        return -1;
+    return rtnl_redirect(r, OWN, RTNL_EGRESS, LO, RTNL_INGRESS, &hop_by_hop, err);
+}
+
 /* Needs the devices of both; tells the MAC for the other's neighbour entry. */
 static int bring_up(struct wiring *w, int i, unsigned char mac[RTNL_MAC_BYTES], struct err *err)
 {
@@ -166,7 +183,7 @@ static int bring_up(struct wiring *w, int i, unsigned char mac[RTNL_MAC_BYTES], 
     if (namespace_enter(w->ns[i], err) < 0 || rtnl_open(&r, err) < 0)
         return -1;
     if (namespace_offload_off(OWN, err) == 0 && quiet(OWN, err) == 0 &&
-        rtnl_link_up(r, OWN, WIRING_MTU, ONE_SEGMENT, err) == 0 &&
+        divert_reports(r, err) == 0 && rtnl_link_up(r, OWN, WIRING_MTU, ONE_SEGMENT, err) == 0 &&
         rtnl_link_find(r, OWN, &link, err) == 0) {
         memcpy(mac, link.mac, RTNL_MAC_BYTES);
         status = 0;

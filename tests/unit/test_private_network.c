@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/files.h"
 #include "base/mem.h"
 #include "net/namespace.h"
 #include "net/network.h"
@@ -149,6 +150,51 @@ static const char *from_outside(void *arg)
 /* ---- pair --------------------------------------------------------------------------------------
  */
 
+/* Waits until the kernel has reported its IPv6 groups, which it does some time after set-up. */
+static const char *wait_for_reports(void)
+{
+    int64_t until_ns = clock_mono_ns() + 10 * NSEC_PER_SEC;
+    struct buf text = BUF_INIT;
+    unsigned long reports = 0;
+    struct err err;
+
+    while (!reports && clock_mono_ns() < until_ns) {
+        const char *at;
+
+        buf_clear(&text);
+        if (files_read("/proc/thread-self/net/snmp6", 65536, &text, &err) < 0)
+            break;
+        at = strstr(text.data, "Icmp6OutMLDv2Reports");
+        reports = at ? strtoul(at + strlen("Icmp6OutMLDv2Reports"), NULL, 10) : 0;
+    }
+    buf_release(&text);
+    return reports ? NULL : "the kernel does not report its groups";
+}
+
+static const char *silent_pair(void *arg)
+{
+    struct arena arena = ARENA_INIT;
+    struct net_proof proof;
+    struct wish w;
+    struct net *net;
+    struct err err;
+    const char *text = NULL;
+
+    (void)arg;
+    ask_for(&w, NET_PAIR, NET_BACKEND_USER);
+    want_delay(&w, NSEC_PER_MSEC);
+    if (network_up(&net, &w.request, &err) < 0)
+        return sandbox_say("%s; %s", err.msg, err.hint);
+    for (size_t i = 0; i < 2 && !text; i++)
+        text = inside(net, i, wait_for_reports);
+    if (network_down(net, &proof, &arena, &err) < 0)
+        return sandbox_say("%s", err.msg);
+    if (!text && proof.flows[0].offered + proof.flows[1].offered)
+        text = sandbox_say("%lu packets that no role sent",
+                           (unsigned long)(proof.flows[0].offered + proof.flows[1].offered));
+    return text;
+}
+
 static const char *one_way(void *arg)
 {
     struct net_link link = {.from = "sender", .to = "receiver"};
@@ -282,6 +328,12 @@ static void a_pair_has_names_addresses_and_flows_by_role(void **state)
     as(getuid(), one_way, NULL);
 }
 
+static void only_what_roles_send_meets_its_fate(void **state)
+{
+    (void)state;
+    as_root(silent_pair, NULL);
+}
+
 static void a_pair_needs_two_roles(void **state)
 {
     (void)state;
@@ -307,6 +359,7 @@ int main(void)
         cmocka_unit_test(a_delay_holds_every_packet_and_the_proof_counts_them),
         cmocka_unit_test(a_normal_user_has_networks_of_both_kinds),
         cmocka_unit_test(a_pair_has_names_addresses_and_flows_by_role),
+        cmocka_unit_test(only_what_roles_send_meets_its_fate),
         cmocka_unit_test(a_pair_needs_two_roles),
         cmocka_unit_test(a_keeper_that_dies_is_an_error_not_a_hang),
         cmocka_unit_test(the_kernel_back_end_is_refused_where_there_is_no_netem),
