@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <linux/capability.h>
 #include <linux/ethtool.h>
+#include <linux/nsfs.h>
 #include <linux/sockios.h>
 #include <net/if.h>
 #include <sched.h>
@@ -88,6 +89,19 @@ int namespace_enter(int fd, struct err *err)
     if (setns(fd, CLONE_NEWNET) < 0)
         return err_sys(err, ERR_SYSTEM, errno, "the network namespace cannot be joined");
     return 0;
+}
+
+int namespace_enter_owned(int fd, struct err *err)
+{
+    int owner;
+
+    if (setns(fd, CLONE_NEWNET) == 0)
+        return 0;
+    owner = ioctl(fd, NS_GET_USERNS); /* ioctl_ns(2) */
+    if (owner < 0 || setns(owner, CLONE_NEWUSER) < 0)
+        return err_sys(err, ERR_SYSTEM, errno, "the user namespace of a network cannot be joined");
+    close(owner);
+    return namespace_enter(fd, err);
 }
 
 int namespace_sysctl(const char *name, const char *value, struct err *err)

@@ -24,6 +24,9 @@ int namespace_new(int *fd, struct err *err);
 /* Moves into the network namespace. */
 int namespace_enter(int fd, struct err *err);
 
+/* The same for a process that may yet have to join the user namespace that owns it. */
+int namespace_enter_owned(int fd, struct err *err);
+
 /* Writes below /proc/sys/net of the present network namespace: "ipv4/conf/lo/rp_filter", "0". */
 int namespace_sysctl(const char *name, const char *value, struct err *err);
 

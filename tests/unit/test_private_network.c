@@ -237,6 +237,34 @@ static const char *lonely_pair(void *arg)
     return err.code == ERR_CONFIG && strstr(err.msg, "2 roles") ? NULL : sandbox_say("%s", err.msg);
 }
 
+/* ---- probe -------------------------------------------------------------------------------------
+ */
+
+static const char *probed(void *arg)
+{
+    struct arena arena = ARENA_INIT;
+    struct net_probe probe;
+    struct wish w;
+    struct err err;
+
+    ask_for(&w, arg ? NET_PAIR : NET_LOOPBACK, NET_BACKEND_USER);
+    want_delay(&w, 10 * NSEC_PER_MSEC);
+    w.network.bound.lateness_p99_ns = 20 * NSEC_PER_MSEC;
+    w.network.impair.loss.model = LOSS_RANDOM;
+    w.network.impair.loss.random.scaled = UINT32_MAX / 10;
+    if (network_probe(&probe, &w.request, 200, &arena, &err) < 0)
+        return sandbox_say("%s; %s", err.msg, err.hint);
+    if (!probe.agrees)
+        return sandbox_say("%s", probe.reason);
+    if (probe.sent != 200 || probe.received > 190 || probe.rtt_min_s < 0.020 ||
+        probe.expected_rtt_s < 0.0199 || probe.expected_rtt_s > 0.0201)
+        return sandbox_say("%d sent, %d received, least %.6f s, expected %.6f s", probe.sent,
+                           probe.received, probe.rtt_min_s, probe.expected_rtt_s);
+    if (probe.capacity_packets_s < 1000)
+        return sandbox_say("a capacity of %lu packets/s", (unsigned long)probe.capacity_packets_s);
+    return NULL;
+}
+
 /* ---- bad ends ----------------------------------------------------------------------------------
  */
 
@@ -334,6 +362,20 @@ static void only_what_roles_send_meets_its_fate(void **state)
     as_root(silent_pair, NULL);
 }
 
+static void a_probe_finds_the_delay_and_the_loss_that_were_asked(void **state)
+{
+    (void)state;
+    as(getuid(), probed, NULL);
+    as(getuid(), probed, "pair");
+}
+
+static void a_normal_user_can_probe(void **state)
+{
+    (void)state;
+    as(SANDBOX_NOBODY, probed, NULL);
+    as(SANDBOX_NOBODY, probed, "pair");
+}
+
 static void a_pair_needs_two_roles(void **state)
 {
     (void)state;
@@ -360,6 +402,8 @@ int main(void)
         cmocka_unit_test(a_normal_user_has_networks_of_both_kinds),
         cmocka_unit_test(a_pair_has_names_addresses_and_flows_by_role),
         cmocka_unit_test(only_what_roles_send_meets_its_fate),
+        cmocka_unit_test(a_probe_finds_the_delay_and_the_loss_that_were_asked),
+        cmocka_unit_test(a_normal_user_can_probe),
         cmocka_unit_test(a_pair_needs_two_roles),
         cmocka_unit_test(a_keeper_that_dies_is_an_error_not_a_hang),
         cmocka_unit_test(the_kernel_back_end_is_refused_where_there_is_no_netem),
