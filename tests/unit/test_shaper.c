@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "net/capacity.h"
 #include "net/fate.h"
 #include "net/namespace.h"
 #include "net/shaper.h"
@@ -543,6 +544,23 @@ static void a_device_that_is_not_there_is_an_error(void **state)
     shaper_free(NULL);
 }
 
+static void capacity_is_measured_with_and_without_an_impairment(void **state)
+{
+    const struct net_impair impair = {
+        .delay_ns = 3600 * 1000 * MS, .rate = {.bit_s = 8000}, .slot = {.min_ns = 1, .max_ns = 1}};
+    uint64_t packets_s = 0;
+    struct err err = {0};
+
+    (void)state;
+    if (!permitted)
+        skip();
+    must(shaper_capacity(NULL, 0, -1, &packets_s, &err));
+    assert_in_range(packets_s, 100, 100000000);
+    packets_s = 0;
+    must(shaper_capacity(&impair, 100, -1, &packets_s, &err));
+    assert_in_range(packets_s, 100, 100000000);
+}
+
 static int begin(void **state)
 {
     struct err err;
@@ -576,6 +594,7 @@ int main(void)
         cmocka_unit_test(ip4_and_ip6_packets_are_marked_where_they_can_be),
         cmocka_unit_test(streams_arrive_whole_on_both_addresses),
         cmocka_unit_test(a_device_that_is_not_there_is_an_error),
+        cmocka_unit_test(capacity_is_measured_with_and_without_an_impairment),
     };
 
     return cmocka_run_group_tests_name("shaper", tests, begin, end);
