@@ -295,7 +295,7 @@ bench: ## tests/bench, which print ratios; T=harness for one
 	@+$(SUBMAKE) all
 	@+$(MAKE) run-bench
 # Scripts, and the programs that run by themselves.
-BENCH_HELPERS := bare_loop judge sampler_cost used write_cost
+BENCH_HELPERS := bare_loop judge sampler_cost used write_cost shaper_cost
 BENCH_RUN := $(wildcard tests/bench/*.sh) $(filter-out $(BENCH_HELPERS:%=$(OBJ)/bench/%),$(BENCH))
 run-bench: $(BENCH) $(COST)
 	@for b in $(if $(T),$(filter %/$(T).sh %/$(T),$(BENCH_RUN)),$(BENCH_RUN)); do \

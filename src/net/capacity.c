@@ -55,12 +55,28 @@ static int source_open(struct source *s, uint32_t bytes, struct err *err)
     return 0;
 }
 
-/* The shaper's own time for what it took of a chunk's bursts. */
-static int chunk(struct shaper *s, struct source *source, double *ns_packet, struct err *err)
+static int held(struct shaper *s, int64_t *packets, struct err *err)
 {
-    int64_t spent_ns = 0;
+    struct net_flow_proof proof;
+
+    if (shaper_proof(s, 0, &proof, err) < 0)
+        return -1;
+    *packets = (int64_t)proof.queued;
+    return 0;
+}
+
+/*
+ * The shaper's own time for what it took of a chunk's bursts. *balanced: about as many packets left
+ * its queue as came in, so that the time is that of whole packets.
+ */
+static int chunk(struct shaper *s, struct source *source, double *ns_packet, bool *balanced,
+                 struct err *err)
+{
+    int64_t spent_ns = 0, before, after;
     uint32_t taken = 0;
 
+    if (held(s, &before, err) < 0)
+        return -1;
     for (int i = 0; i < BURSTS; i++) {
         int64_t began_ns;
         uint32_t packets;
@@ -76,6 +92,9 @@ static int chunk(struct shaper *s, struct source *source, double *ns_packet, str
     if (taken < BURST)
         return err_set(err, ERR_MEASURE, "the shaper took %u of %d packets", taken, BURST * BURSTS);
     *ns_packet = (double)spent_ns / taken;
+    if (held(s, &after, err) < 0)
+        return -1;
+    *balanced = llabs(after - before) <= taken / 10;
     return 0;
 }
 
@@ -86,24 +105,28 @@ static int by_size(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-/* Of the chunks after the delay has passed, the lower quartile: others disturb some of them. */
+/*
+ * Of the balanced chunks after the delay has passed, the lower quartile: others on the machine
+ * disturb some of them.
+ */
 static int measure(struct shaper *s, struct source *source, int64_t delay_ns, uint64_t *packets_s,
                    struct err *err)
 {
     double times[CHUNKS];
     int64_t began_ns = clock_mono_ns();
+    int64_t now_ns = began_ns;
     int count = 0;
 
-    while (count < CHUNKS) {
-        int64_t now_ns = clock_mono_ns();
+    while (count < CHUNKS && now_ns - began_ns < LONGEST_NS) {
+        bool balanced = false;
 
-        if (chunk(s, source, &times[count], err) < 0)
+        if (chunk(s, source, &times[count], &balanced, err) < 0)
             return -1;
-        if (now_ns - began_ns > delay_ns)
-            count++;
-        if (count && now_ns - began_ns > LONGEST_NS)
-            break;
+        count += balanced && now_ns - began_ns > delay_ns;
+        now_ns = clock_mono_ns();
     }
+    if (count == 0)
+        return err_set(err, ERR_MEASURE, "the machine is too busy to measure it");
     qsort(times, (size_t)count, sizeof(times[0]), by_size);
     *packets_s = (uint64_t)(1e9 / times[count / 4]);
     return 0;
