@@ -5,6 +5,7 @@
 #include "base/units.h"
 #include "judge/judge.h"
 #include "judge/power.h"
+#include "model/network_text.h"
 #include "plan/plan.h"
 #include "report/figures.h"
 #include "report/table.h"
@@ -105,6 +106,20 @@ static void limits(const struct plan *plan, const struct profile *p, struct buf 
     }
 }
 
+static void network(const struct plan *plan, const struct profile *p,
+                    const struct report_style *style, struct buf *out)
+{
+    const struct runner *r = plan_find_runner(plan, p->runner);
+    bool pair = p->network.topology == NET_PAIR && r && r->role_count == NET_PAIR_ROLES;
+    struct buf text = BUF_INIT;
+
+    if (p->network.topology == NET_HOST)
+        return;
+    network_say(&p->network, pair ? r->roles[0].name : NULL, pair ? r->roles[1].name : NULL, &text);
+    line(style, "  network", text.data, out);
+    buf_release(&text);
+}
+
 static void profile_text(const struct plan *plan, const struct profile *p, int64_t duration_ms,
                          const struct report_style *style, struct buf *out)
 {
@@ -120,6 +135,7 @@ static void profile_text(const struct plan *plan, const struct profile *p, int64
     if (text.len)
         line(style, "  load", text.data, out);
     buf_clear(&text);
+    network(plan, p, style, out);
     limits(plan, p, &text);
     line(style, "  limits", text.len ? text.data : "none: nothing is judged", out);
     buf_clear(&text);

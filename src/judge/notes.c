@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "judge/notes_network.h"
 #include "judge/power.h"
 
 #define SIGNIFICANT 0.05  /* p of a slot effect that is told */
@@ -226,6 +227,7 @@ void notes_profile(struct report_profile *out, const struct assessment *x, const
     note_completeness(&n, out, x);
     note_count(&n, out, has_gate(x));
     note_noise(&n, out, of);
+    notes_network(out, x, j);
     note_gates(&n, out, x, j);
     note_unmeasured(&n, out, j);
 }
