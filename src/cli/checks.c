@@ -2,6 +2,7 @@
 
 #include "base/files.h"
 #include "base/mem.h"
+#include "cli/networks.h"
 #include "run/cgroup.h"
 #include "run/run.h"
 
@@ -138,6 +139,31 @@ static void check_user_namespace(struct checks *c, struct arena *arena)
             ", Ubuntu: kernel.apparmor_restrict_unprivileged_userns=0)");
 }
 
+/* Makes namespaces, devices and rules in them as a run does, and leaves them. */
+static void check_network(struct checks *c, struct arena *arena)
+{
+    struct networks n = {0};
+    struct err err = {0};
+
+    if (networks_look(&n, arena, &err) < 0)
+        add(c, "network", CHECK_MISSING, arena_strdup(arena, err.msg), NULL);
+    else if (!n.ability.namespaces)
+        add(c, "network", CHECK_MISSING,
+            arena_printf(arena, "no private networks: %s", n.ability.reason), n.ability.hint);
+    else if (n.ability.kernel)
+        add(c, "network", CHECK_OK, "private networks, impaired by the kernel's sch_netem", NULL);
+    else if (n.ability.user)
+        add(c, "network", CHECK_OK,
+            arena_printf(arena, "private networks, impaired by abba's own shaper (%s)",
+                         n.ability.kernel_reason),
+            NULL);
+    else
+        add(c, "network", CHECK_MISSING,
+            arena_printf(arena, "private networks, but no impairment: %s; %s",
+                         n.ability.kernel_reason, n.ability.user_reason),
+            n.ability.hint);
+}
+
 /* Makes a group as a run does, and removes it. */
 static void check_cgroup(struct checks *c, struct arena *arena)
 {
@@ -272,6 +298,7 @@ void checks_make(struct checks *c, struct arena *arena)
     check_host(c, arena);
     check_paranoid(c, arena);
     check_user_namespace(c, arena);
+    check_network(c, arena);
     check_cgroup(c, arena);
     check_psi(c, arena);
     check_steal(c, arena);

@@ -18,6 +18,7 @@ const struct command_def *const cli_commands[] = {
     &command_report,
     &command_verify,
     &command_list,
+    &command_net,
     &command_doctor,
     &command_completion,
     &command_manual,

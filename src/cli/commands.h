@@ -11,6 +11,7 @@ extern const struct command_def command_run;
 extern const struct command_def command_report;
 extern const struct command_def command_verify;
 extern const struct command_def command_list;
+extern const struct command_def command_net;
 extern const struct command_def command_doctor;
 extern const struct command_def command_completion;
 extern const struct command_def command_manual;

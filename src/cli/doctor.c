@@ -16,7 +16,7 @@ static const struct option_def required[] = {
      .kind = OPTION_LIST,
      .offset = offsetof(struct settings, require),
      .help = "exit 3 if this machine does not have what these lines of the table name, such as "
-             "pmu,pid-namespace"},
+             "pmu,network"},
 };
 static const struct option_group group_required = {"What is needed", required, 1};
 

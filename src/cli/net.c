@@ -27,6 +27,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define PROBE_PACKETS 1000
+
 static const struct option_def here[] = {
     {.name = "role",
      .arg = "ROLE",
@@ -214,6 +216,31 @@ static int inside(struct settings *s, const struct net_request *q, size_t role, 
     return status;
 }
 
+/* A line a figure. The status says whether network and model agree. */
+static int probe(struct settings *s, const struct net_request *q, struct err *err)
+{
+    struct net_probe p;
+    struct buf out = BUF_INIT;
+    int status;
+
+    if (network_probe(&p, q, PROBE_PACKETS, &s->arena, err) < 0)
+        return -1;
+    buf_printf(&out, "sent         %d packets, %d came back\n", p.sent, p.received);
+    buf_printf(&out, "round trip   min %.3f ms, p50 %.3f ms, p99 %.3f ms; expected %.3f ms\n",
+               1e3 * p.rtt_min_s, 1e3 * p.rtt_p50_s, 1e3 * p.rtt_p99_s, 1e3 * p.expected_rtt_s);
+    buf_printf(&out, "loss         %.3g%% of the round trips; expected %.3g%%\n", 100 * p.loss,
+               100 * p.expected_loss);
+    if (p.capacity_packets_s)
+        buf_printf(&out, "capacity     %" PRIu64 " packets/s\n", p.capacity_packets_s);
+    buf_printf(&out, "agrees       %s%s%s\n", p.agrees ? "yes" : "no", p.reason ? ": " : "",
+               p.reason ? p.reason : "");
+    status = terminal_print(out.data, out.len, err) < 0 ? -1
+             : p.agrees                                 ? STATUS_PASSED
+                                                        : STATUS_INCOMPLETE;
+    buf_release(&out);
+    return status;
+}
+
 static int net(struct settings *s, struct err *err)
 {
     struct profile profile;
@@ -238,7 +265,7 @@ static int net(struct settings *s, struct err *err)
     network_say(&profile.network, q.roles[0], q.role_count > 1 ? q.roles[1] : NULL, &text);
     terminal_note(s, text.data);
     if (s->probe)
-        status = networks_probe(s, &q, err);
+        status = probe(s, &q, err);
     else
         status = inside(s, &q, role, err);
     run_host_close(host);

@@ -53,6 +53,8 @@ struct settings {
     const char *digest;     /* verify */
     struct strings require; /* doctor */
     bool names;             /* list */
+    const char *role;       /* net */
+    bool probe;
 };
 
 void settings_init(struct settings *s);

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "base/strings.h"
 #include "model/network_text.h"
