@@ -10,12 +10,6 @@
 /* Touched beforehand, so that the first packets do not wait for memory. */
 #define TOUCHED_FRAMES 4096u
 
-struct queue_slot {
-    int64_t key;
-    uint64_t sequence; /* decides between equal keys */
-    struct queue_packet packet;
-};
-
 int queue_init(struct queue *q, uint32_t packets, struct err *err)
 {
     size_t touched;
@@ -31,6 +25,7 @@ int queue_init(struct queue *q, uint32_t packets, struct err *err)
     (void)madvise(frames, touched, MADV_POPULATE_WRITE); /* before Linux 5.14: touched later */
     q->frames = frames;
     q->frame_count = packets;
+    q->list = xcalloc(packets, sizeof(*q->list));
     q->heap = xcalloc(packets, sizeof(*q->heap));
     q->spare = xcalloc(packets, sizeof(*q->spare));
     return 0;
@@ -40,6 +35,7 @@ void queue_release(struct queue *q)
 {
     if (q->frames)
         munmap(q->frames, (size_t)q->frame_count * QUEUE_FRAME_BYTES);
+    free(q->list);
     free(q->heap);
     free(q->spare);
     memset(q, 0, sizeof(*q));
@@ -64,41 +60,30 @@ static bool before(const struct queue_slot *a, const struct queue_slot *b)
     return a->key != b->key ? a->key < b->key : a->sequence < b->sequence;
 }
 
-void queue_put(struct queue *q, const struct queue_packet *p)
+static struct queue_slot *list_at(const struct queue *q, uint32_t i)
 {
-    struct queue_slot slot = {p->due_ns, ++q->sequence, *p};
-    uint32_t i = q->length++;
+    i += q->list_first;
+    return &q->list[i < q->frame_count ? i : i - q->frame_count];
+}
 
-    ABBA_ASSERT(i < q->frame_count);
-    if (p->at_head) {
-        slot.key = INT64_MIN;
-        slot.sequence = UINT64_MAX - slot.sequence; /* the latest first */
-    }
-    while (i > 0 && before(&slot, &q->heap[(i - 1) / 2])) {
+static void heap_put(struct queue *q, const struct queue_slot *slot)
+{
+    uint32_t i = q->heap_length++;
+
+    while (i > 0 && before(slot, &q->heap[(i - 1) / 2])) {
         q->heap[i] = q->heap[(i - 1) / 2];
         i = (i - 1) / 2;
     }
-    q->heap[i] = slot;
-    if (q->length > q->high_water)
-        q->high_water = q->length;
+    q->heap[i] = *slot;
 }
 
-const struct queue_packet *queue_first(const struct queue *q)
+static void heap_take(struct queue *q)
 {
-    return q->length ? &q->heap[0].packet : NULL;
-}
-
-struct queue_packet queue_take(struct queue *q)
-{
-    struct queue_packet first;
-    struct queue_slot last;
+    struct queue_slot last = q->heap[--q->heap_length];
     uint32_t i = 0, child;
 
-    ABBA_ASSERT(q->length > 0);
-    first = q->heap[0].packet;
-    last = q->heap[--q->length];
-    for (child = 1; child < q->length; child = 2 * i + 1) {
-        if (child + 1 < q->length && before(&q->heap[child + 1], &q->heap[child]))
+    for (child = 1; child < q->heap_length; child = 2 * i + 1) {
+        if (child + 1 < q->heap_length && before(&q->heap[child + 1], &q->heap[child]))
             child++;
         if (before(&last, &q->heap[child]))
             break;
@@ -106,5 +91,50 @@ struct queue_packet queue_take(struct queue *q)
         i = child;
     }
     q->heap[i] = last;
+}
+
+void queue_put(struct queue *q, const struct queue_packet *p)
+{
+    struct queue_slot slot = {p->due_ns, ++q->sequence, *p};
+
+    ABBA_ASSERT(q->length < q->frame_count);
+    if (p->at_head) {
+        slot.key = INT64_MIN;
+        slot.sequence = UINT64_MAX - slot.sequence; /* the latest first */
+    }
+    if (q->list_length == 0 || before(list_at(q, q->list_length - 1), &slot))
+        *list_at(q, q->list_length++) = slot;
+    else
+        heap_put(q, &slot);
+    if (++q->length > q->high_water)
+        q->high_water = q->length;
+}
+
+/* Whether the next one is in the heap. */
+static bool heap_is_next(const struct queue *q)
+{
+    return q->heap_length && (q->list_length == 0 || before(&q->heap[0], list_at(q, 0)));
+}
+
+const struct queue_packet *queue_first(const struct queue *q)
+{
+    if (q->length == 0)
+        return NULL;
+    return heap_is_next(q) ? &q->heap[0].packet : &list_at(q, 0)->packet;
+}
+
+struct queue_packet queue_take(struct queue *q)
+{
+    struct queue_packet first;
+
+    ABBA_ASSERT(q->length > 0);
+    first = *queue_first(q);
+    q->length--;
+    if (heap_is_next(q)) {
+        heap_take(q);
+        return first;
+    }
+    q->list_first = q->list_first + 1 < q->frame_count ? q->list_first + 1 : 0;
+    q->list_length--;
     return first;
 }

@@ -30,16 +30,25 @@ struct queue_packet {
     bool at_head;
 };
 
-struct queue_slot;
+struct queue_slot {
+    int64_t key;
+    uint64_t sequence; /* decides between equal keys */
+    struct queue_packet packet;
+};
 
+/*
+ * Packets that are due after all before them go to a list, others to a heap: where nothing
+ * overtakes, no order has to be kept up (netem's queue does the same).
+ */
 struct queue {
-    struct queue_slot *heap;
+    struct queue_slot *list, *heap;
+    uint32_t list_first, list_length, heap_length;
     unsigned char *frames;
     uint32_t *spare; /* stack of frames that were given back */
     uint32_t spare_count;
     uint32_t fresh; /* frames from here on were never used */
     uint32_t frame_count;
-    uint32_t length, high_water;
+    uint32_t length, high_water; /* of both */
     uint64_t sequence;
 };
 

@@ -103,6 +103,35 @@ static void head_is_before_all_and_the_latest_head_first(void **state)
     assert_int_equal(take(), 3);
 }
 
+/* The list of those in order and the heap of the others, against a search for the smallest. */
+static void order_is_that_of_a_search_while_some_overtake(void **state)
+{
+    int64_t dues[600];
+    uint32_t count = 0, taken = 0;
+
+    (void)state;
+    srandom(7);
+    while (taken < 600) {
+        uint32_t best = UINT32_MAX;
+
+        if (count < 600 && random() % 5 < 3) {
+            dues[count] = count / 2 + (random() % 4 ? 20 : random() % 20);
+            put(dues[count], count, false);
+            count++;
+            continue;
+        }
+        for (uint32_t i = 0; i < count; i++)
+            if (dues[i] >= 0 && (best == UINT32_MAX || dues[i] < dues[best]))
+                best = i;
+        if (best == UINT32_MAX)
+            continue;
+        assert_int_equal(take(), best);
+        dues[best] = -1;
+        taken++;
+    }
+    assert_int_equal(q.length, 0);
+}
+
 static void frames_are_apart_and_used_again(void **state)
 {
     uint32_t a = queue_frame_new(&q), b = queue_frame_new(&q);
@@ -124,6 +153,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(leaves_by_due_time_whatever_came_when, made, released),
         cmocka_unit_test_setup_teardown(first_in_first_out_on_ties, made, released),
         cmocka_unit_test_setup_teardown(constant_delay_stays_in_order_while_others_come, made,
+                                        released),
+        cmocka_unit_test_setup_teardown(order_is_that_of_a_search_while_some_overtake, made,
                                         released),
         cmocka_unit_test_setup_teardown(head_is_before_all_and_the_latest_head_first, made,
                                         released),
