@@ -297,6 +297,7 @@ static void judge(struct net_probe *probe, struct flight *f, const struct expect
                   const struct net_bound *bound, struct arena *arena)
 {
     int n = f->received;
+    int middle = n / 2, last = n - 1 - n / 100;
 
     probe->sent = f->sent;
     probe->received = n;
@@ -306,8 +307,8 @@ static void judge(struct net_probe *probe, struct flight *f, const struct expect
     qsort(f->rtt_ns, (size_t)n, sizeof(f->rtt_ns[0]), by_size);
     if (n) {
         probe->rtt_min_s = (double)f->rtt_ns[0] / 1e9;
-        probe->rtt_p50_s = (double)f->rtt_ns[n / 2] / 1e9;
-        probe->rtt_p99_s = (double)f->rtt_ns[n - 1 - n / 100] / 1e9;
+        probe->rtt_p50_s = (double)f->rtt_ns[middle] / 1e9;
+        probe->rtt_p99_s = (double)f->rtt_ns[last] / 1e9;
         compare_times(probe, e, bound, arena);
     } else if (e->passes > 0) {
         probe->reason = "no datagram came back";

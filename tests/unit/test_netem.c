@@ -15,9 +15,7 @@ struct sent {
     const char *words, *hex;
 };
 
-static const struct sent by_tc[] = {
 #include "tc_bytes.h"
-};
 
 #define BY_TC (sizeof(by_tc) / sizeof(by_tc[0]))
 #define HEAD sizeof(struct tc_netem_qopt)
