@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "net/capacity.h"
 #include "net/namespace.h"
 #include "net/proof.h"
 
@@ -23,9 +24,6 @@
 #define FRAME_BYTES 142 /* with UDP, IP and MAC headers, as the rate counts it */
 #define STEP_NS NSEC_PER_MSEC
 #define TAIL_NS (100 * NSEC_PER_MSEC) /* beyond the longest that a round trip should take */
-#define BLAST_NS (300 * NSEC_PER_MSEC)
-#define BLAST_BYTES 1316
-#define BLAST_BATCH 64
 
 /* ---- what to expect -------------------------------------------------------------------------- */
 
@@ -161,25 +159,6 @@ static void fly(struct flight *f)
     }
 }
 
-/* As fast as one sender can, to a receiver that does not read. */
-static void blast(struct flight *f)
-{
-    static unsigned char payload[BLAST_BYTES];
-    struct iovec part = {payload, sizeof(payload)};
-    struct mmsghdr batch[BLAST_BATCH];
-    int64_t end_ns = clock_mono_ns() + BLAST_NS;
-
-    memset(batch, 0, sizeof(batch));
-    for (int i = 0; i < BLAST_BATCH; i++)
-        batch[i].msg_hdr = (struct msghdr){.msg_name = &f->far_address,
-                                           .msg_namelen = sizeof(f->far_address),
-                                           .msg_iov = &part,
-                                           .msg_iovlen = 1};
-    while (clock_mono_ns() < end_ns)
-        if (sendmmsg(f->near, batch, BLAST_BATCH, 0) < 0 && errno != EAGAIN && errno != ENOBUFS)
-            return;
-}
-
 struct landed {
     int status;
     struct err err;
@@ -188,7 +167,7 @@ struct landed {
 
 /* In the child: the figures go through `out`, first the struct, then the round trips. */
 static _Noreturn void child(const struct net *net, const struct net_request *q, struct flight *f,
-                            void (*task)(struct flight *), int out)
+                            int out)
 {
     size_t far_role = q->network->topology == NET_PAIR ? 1 : 0;
     struct landed landed = {.status = -1};
@@ -201,7 +180,7 @@ static _Noreturn void child(const struct net *net, const struct net_request *q, 
         f->near = open_at(network_fd(net, 0), network_address(net, 0), &near_address, &landed.err);
     if (f->far >= 0 && f->near >= 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0); /* credentials may have changed */
-        task(f);
+        fly(f);
         landed.status = 0;
     }
     landed.sent = f->sent;
@@ -225,7 +204,7 @@ static bool read_all(int fd, void *out, size_t size)
 }
 
 static int send_child(const struct net *net, const struct net_request *q, struct flight *f,
-                      void (*task)(struct flight *), struct err *err)
+                      struct err *err)
 {
     struct landed landed;
     int ends[2];
@@ -237,7 +216,7 @@ static int send_child(const struct net *net, const struct net_request *q, struct
     pid = fork();
     if (pid == 0) {
         close(ends[0]);
-        child(net, q, f, task, ends[1]);
+        child(net, q, f, ends[1]);
     }
     close(ends[1]);
     errno = 0;
@@ -318,37 +297,34 @@ static void judge(struct net_probe *probe, struct flight *f, const struct expect
     probe->agrees = !probe->reason;
 }
 
-/* One network, one child in it; *proof and *backend may be NULL. */
-static int one_flight(const struct net_request *q, struct flight *f, void (*task)(struct flight *),
-                      struct net_proof *proof, enum net_backend *backend, struct arena *arena,
-                      struct err *err)
+/* One network, one child in it. */
+static int one_flight(const struct net_request *q, struct flight *f, enum net_backend *backend,
+                      struct arena *arena, struct err *err)
 {
     struct net_proof unused;
     struct net *net;
 
     if (network_up(&net, q, err) < 0)
         return -1;
-    if (backend)
-        *backend = network_backend(net);
-    if (send_child(net, q, f, task, err) < 0) {
+    *backend = network_backend(net);
+    if (send_child(net, q, f, err) < 0) {
         network_kill(net);
         return -1;
     }
-    return network_down(net, proof ? proof : &unused, arena, err);
+    return network_down(net, &unused, arena, err);
 }
 
-/* Packets that the shaper took while one sender gave it all it could. */
-static int measure_capacity(struct net_probe *probe, const struct net_request *q, struct flight *f,
-                            struct arena *arena, struct err *err)
+/* Of one processor's shaper, all directions together; the loopback's own, or the first link's. */
+static int measure_capacity(struct net_probe *probe, const struct net_request *q, struct err *err)
 {
-    struct net_proof proof;
+    const char *from = "", *to = "";
 
-    f->count = f->sent = f->received = 0;
-    if (one_flight(q, f, blast, &proof, NULL, arena, err) < 0)
-        return -1;
-    probe->capacity_packets_s =
-        proof.flow_count ? proof.flows[0].offered * NSEC_PER_SEC / BLAST_NS : 0;
-    return 0;
+    if (q->network->topology == NET_PAIR) {
+        from = q->roles[0];
+        to = q->roles[1];
+    }
+    return shaper_capacity(network_direction(q->network, from, to), 0, q->user_ns,
+                           &probe->capacity_packets_s, err);
 }
 
 int network_probe(struct net_probe *probe, const struct net_request *q, int packets,
@@ -363,11 +339,11 @@ int network_probe(struct net_probe *probe, const struct net_request *q, int pack
     f->count = packets < 1 ? 1 : packets > PROBE_MAX ? PROBE_MAX : packets;
     f->step_ns = (int64_t)fmax(STEP_NS, 2 * e.wire_ns); /* a queue would add to the delay */
     f->tail_ns = TAIL_NS + (int64_t)(e.delay_ns + 8 * e.jitter_ns + e.wire_ns);
-    status = one_flight(q, f, fly, NULL, &backend, arena, err);
+    status = one_flight(q, f, &backend, arena, err);
     if (status == 0) {
         judge(probe, f, &e, &q->network->bound, arena);
         if (backend == NET_BACKEND_USER)
-            status = measure_capacity(probe, q, f, arena, err);
+            status = measure_capacity(probe, q, err);
     }
     free(f);
     return status;

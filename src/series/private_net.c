@@ -3,6 +3,11 @@
 #include "base/mem.h"
 #include "series/seed.h"
 
+#include <inttypes.h>
+
+#define PROBE_PACKETS 200
+#define PACKET_BYTES 1472 /* of UDP payload in an MTU of 1500 */
+
 static void set_seed(struct net_request *q, size_t i, uint64_t series_seed,
                      const struct profile *profile, uint64_t pair, const char *link)
 {
@@ -29,6 +34,58 @@ void private_net_request(struct net_request *q, uint64_t series_seed, const stru
         set_seed(q, i, series_seed, profile, pair,
                  arena_printf(arena, "%s->%s", roles[i], roles[NET_PAIR_ROLES - 1 - i]));
 }
+
+/* ---- before a profile's runs ---- */
+
+/* A load parameter's value in its base unit; 0: it has none of that type. */
+static uint64_t load_value(const struct profile *profile, const struct runner *runner,
+                           const char *name, enum load_type type)
+{
+    const struct load_param *param = runner_find_load(runner, name);
+    const char *text = profile_load(profile, name);
+    struct err ignored;
+    int64_t value = 0;
+
+    if (!param || param->type != type || !text ||
+        load_param_check(param, text, &value, &ignored) < 0)
+        return 0;
+    return (uint64_t)value;
+}
+
+/* How many full packets a second the load offers in its direction; 0: not known. */
+static uint64_t offered(const struct profile *profile, const struct runner *runner)
+{
+    uint64_t bytes = load_value(profile, runner, "payload", LOAD_SIZE);
+    uint64_t rate = load_value(profile, runner, "rate", LOAD_RATE);
+
+    if (bytes == 0)
+        bytes = load_value(profile, runner, "message", LOAD_SIZE);
+    if (bytes == 0 || bytes > PACKET_BYTES)
+        bytes = PACKET_BYTES;
+    return rate / 8 / bytes;
+}
+
+int private_net_check(const struct net_request *q, const struct profile *profile,
+                      const struct runner *runner, const char **why, struct arena *arena,
+                      struct err *err)
+{
+    uint64_t asked = offered(profile, runner);
+    struct net_probe probe;
+
+    *why = NULL;
+    if (network_probe(&probe, q, PROBE_PACKETS, arena, err) < 0)
+        return -1;
+    if (!probe.agrees)
+        *why = arena_printf(arena, "a probe of its network found that %s", probe.reason);
+    else if (probe.capacity_packets_s && asked > probe.capacity_packets_s)
+        *why = arena_printf(arena,
+                            "it offers %" PRIu64 " packets/s, and the shaper passes %" PRIu64
+                            " packets/s on this machine",
+                            asked, probe.capacity_packets_s);
+    return 0;
+}
+
+/* ---- after a run ---- */
 
 /* What is wrong with the network's part of the run, or NULL. */
 static const char *fault(struct net *net, enum net_backend *first, struct net_proof *proof,

@@ -21,6 +21,16 @@ void private_net_request(struct net_request *q, uint64_t series_seed, const stru
                          struct arena *arena);
 
 /*
+ * Before a profile's first run: a probe of round trips and losses against the model, and whether
+ * the user back end passes as many packets as the profile's load offers (its parameters `rate` and
+ * `payload`, or `message`; what has no rate offers none that is known). *why gets what stands
+ * against it, in the arena, or NULL. Takes about a second.
+ */
+int private_net_check(const struct net_request *q, const struct profile *profile,
+                      const struct runner *runner, const char **why, struct arena *arena,
+                      struct err *err);
+
+/*
  * Ends the run's network and puts the proof into the sample. A check that failed, a back end that
  * is not the profile's first (*backend, AUTO until there is one), or a proof that is not to be had
  * makes the sample invalid and says so. `share_s`: CPU seconds that all CPUs had during the run.

@@ -49,6 +49,7 @@ struct series {
     char scratch[64];             /* folder of all runs, "" if none is needed */
     char scratch_run[80];         /* the one of a run: always the same path, made anew */
     uint64_t runs_done;
+    size_t unfit; /* profiles left out because their network was not what was asked */
     int64_t started_ns;
     struct series_progress progress;
     struct arena arena; /* as long as the series */
@@ -381,14 +382,45 @@ static int do_stage(struct series *s, enum sample_stage stage, struct err *err)
     return 0;
 }
 
-/* Prepares the profile with that index to be run. */
-static int enter_profile(struct series *s, size_t profile, struct err *err)
+/* Whether the profile's network does what is asked of it; *why: why not. */
+static int check_network(struct series *s, const char **why, struct err *err)
 {
+    const struct profile *profile = &s->plan->profiles[s->profile];
+    const struct runner *runner = plan_find_runner(s->plan, profile->runner);
+    struct net_request q;
+
+    *why = NULL;
+    if (profile->network.topology == NET_HOST || interrupted())
+        return 0;
+    private_net_request(&q, s->plan->seed, profile, runner, 0, run_host_user_namespace(s->host),
+                        &s->arena);
+    return private_net_check(&q, profile, runner, why, &s->arena, err);
+}
+
+/*
+ * Prepares the profile with that index to be run. A profile whose network is not what was asked is
+ * left out and stays incomplete (*fit is false); where no other is left, that is the error.
+ */
+static int enter_profile(struct series *s, size_t profile, bool *fit, struct err *err)
+{
+    const char *name = s->plan->profiles[profile].name, *why;
+
     request_set_free(s->requests);
     s->requests = NULL;
     s->profile = profile;
     s->backend = NET_BACKEND_AUTO;
-    return request_set_new(&s->requests, s->plan, &s->plan->profiles[profile], err);
+    if (request_set_new(&s->requests, s->plan, &s->plan->profiles[profile], err) != 0 ||
+        check_network(s, &why, err) != 0)
+        return -1;
+    *fit = why == NULL;
+    if (*fit)
+        return 0;
+    if (++s->unfit == s->plan->profile_count)
+        return err_set(err, ERR_MEASURE, "profile '%s' cannot be run here: %s", name, why);
+    if (s->options->note)
+        s->options->note(s->options->user,
+                         arena_printf(&s->arena, "profile '%s' is not run: %s", name, why));
+    return 0;
 }
 
 /* The confirming stage, where the plan has one and the main stage calls for it. */
@@ -440,18 +472,20 @@ static bool nothing_to_run(const struct plan *plan)
 
 static int run_all(struct series *s, struct err *err)
 {
-    bool calibrated = s->options->fix_pairs != NULL;
+    bool calibrated = s->options->fix_pairs != NULL, fit;
 
     s->progress.runs = plan_run_count(s->plan);
-    if (calibrated && (enter_profile(s, 0, err) != 0 || calibrate(s, err) != 0))
+    if (calibrated && (enter_profile(s, 0, &fit, err) != 0 || calibrate(s, err) != 0))
         return -1;
     if (archive_writer_series(s->writer, s->plan, &s->machine, err) != 0)
         return -1;
     if (nothing_to_run(s->plan))
         return 0;
     for (size_t i = 0; i < s->plan->profile_count && !interrupted(); i++) {
-        if (enter_profile(s, i, err) != 0)
+        if (!calibrated && enter_profile(s, i, &fit, err) != 0)
             return -1;
+        if (!fit)
+            continue;
         if (!calibrated && do_stage(s, STAGE_WARMUP, err) != 0)
             return -1;
         if (do_stage(s, STAGE_MAIN, err) != 0 || confirm(s, err) != 0)
