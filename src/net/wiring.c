@@ -1,6 +1,7 @@
 #include "net/wiring.h"
 
 #include "base/clock.h"
+#include "base/files.h"
 #include "model/network.h"
 #include "net/namespace.h"
 
@@ -22,10 +23,19 @@ const char *const wiring_address6[WIRING_PAIR] = {"fd00:213::1", "fd00:213::2"};
 #define PREFIX4 24
 #define PREFIX6 64
 
+/* Kernels may be built, or started, without it: then networks have IPv4 only. */
+static bool has_ipv6(void)
+{
+    return files_exists("/proc/sys/net/ipv6");
+}
+
+/* No IPv6 of the kernel's own on this device. */
 static int silent(const char *device, struct err *err)
 {
     char name[80];
 
+    if (!has_ipv6())
+        return 0;
     snprintf(name, sizeof(name), "ipv6/conf/%s/disable_ipv6", device);
     return namespace_sysctl(name, "1", err);
 }
@@ -33,10 +43,14 @@ static int silent(const char *device, struct err *err)
 /* No address but ours, no router is asked for, none is listened to. */
 static int quiet(const char *device, struct err *err)
 {
-    static const char *const settings[][2] = {
-        {"addr_gen_mode", "1"}, {"accept_ra", "0"}, {"router_solicitations", "0"}};
+    static const char *const settings[][2] = {{"disable_ipv6", "0"},
+                                              {"addr_gen_mode", "1"},
+                                              {"accept_ra", "0"},
+                                              {"router_solicitations", "0"}};
     char name[80];
 
+    if (!has_ipv6())
+        return 0;
     for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
         snprintf(name, sizeof(name), "ipv6/conf/%s/%s", device, settings[i][0]);
         if (namespace_sysctl(name, settings[i][1], err) < 0)
@@ -54,8 +68,11 @@ static int address(struct rtnl *r, int i, struct err *err)
     int64_t until_ns = clock_mono_ns() + LOCAL_WAIT_NS;
     bool local;
 
-    if (rtnl_address(r, OWN, wiring_address4[i], PREFIX4, err) < 0 ||
-        rtnl_address(r, OWN, wiring_address6[i], PREFIX6, err) < 0)
+    if (rtnl_address(r, OWN, wiring_address4[i], PREFIX4, err) < 0)
+        return -1;
+    if (!has_ipv6())
+        return 0;
+    if (rtnl_address(r, OWN, wiring_address6[i], PREFIX6, err) < 0)
         return -1;
     for (;;) {
         if (rtnl_is_local(r, wiring_address6[i], &local, err) < 0)
@@ -79,6 +96,14 @@ static int cable(struct rtnl *r, const char *near, const char *far, struct err *
         rtnl_link_up(r, near, WIRING_MTU, ONE_SEGMENT, err) < 0)
         return -1;
     return namespace_settle(far, err);
+}
+
+static int loopback_up(struct rtnl *r, struct err *err)
+{
+    if (namespace_offload_off(LO, err) < 0 ||
+        (has_ipv6() && namespace_sysctl("ipv6/conf/lo/disable_ipv6", "0", err) < 0))
+        return -1;
+    return rtnl_link_up(r, LO, WIRING_MTU, ONE_SEGMENT, err);
 }
 
 /* ---- loopback ----------------------------------------------------------------------------------
@@ -124,8 +149,7 @@ int wiring_loopback(struct wiring *w, bool tapped, struct err *err)
     *w = (struct wiring){.ns_count = 1, .ns = {-1, -1}, .tapped = tapped};
     if (namespace_new(&w->ns[0], err) < 0 || rtnl_open(&r, err) < 0)
         return -1;
-    if (namespace_offload_off(LO, err) == 0 &&
-        rtnl_link_up(r, LO, WIRING_MTU, ONE_SEGMENT, err) == 0 && ordinary_address(r, err) == 0 &&
+    if (loopback_up(r, err) == 0 && ordinary_address(r, err) == 0 &&
         (!tapped || detour(r, err) == 0))
         status = 0;
     rtnl_close(r);
@@ -168,6 +192,8 @@ static int divert_reports(struct rtnl *r, struct err *err)
     static const struct rtnl_match hop_by_hop = {
         .protocol = ETH_P_IPV6, .offset = 4, .value = IPPROTO_HOPOPTS << 8, .mask = 0xff00};
 
+    if (!has_ipv6())
+        return 0;
     if (rtnl_clsact(r, OWN, err) < 0)
         return -1;
     return rtnl_redirect(r, OWN, RTNL_EGRESS, LO, RTNL_INGRESS, &hop_by_hop, err);
@@ -204,7 +230,7 @@ static int introduce(struct wiring *w, int i, const unsigned char mac[RTNL_MAC_B
         return -1;
     if (namespace_settle(OWN, err) == 0 && address(r, i, err) == 0 &&
         rtnl_neighbour(r, OWN, wiring_address4[other], mac, err) == 0)
-        status = rtnl_neighbour(r, OWN, wiring_address6[other], mac, err);
+        status = has_ipv6() ? rtnl_neighbour(r, OWN, wiring_address6[other], mac, err) : 0;
     rtnl_close(r);
     return status;
 }

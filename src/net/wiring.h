@@ -13,6 +13,9 @@
  *
  *     eth0 ==veth== b0 <-- shaper --> b0 ==veth== eth0       (each pair in its own namespace)
  *
+ * A kernel without IPv6 gives networks without it. Lost to the shaper's count of packets, on
+ * purpose: in a pair, the kernel's reports of IPv6 groups, which are sent to lo instead.
+ *
  * Everything here is done by the keeper, inside the namespaces it has made.
  */
 #ifndef ABBA_NET_WIRING_H
