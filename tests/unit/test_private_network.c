@@ -5,11 +5,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -314,6 +316,33 @@ static const char *no_kernel(void *arg)
                : sandbox_say("%s", err.msg);
 }
 
+/* A user namespace below which there may be no other, without rights in it. */
+static const char *forbidden(void *arg)
+{
+    struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {{0}};
+    struct arena arena = ARENA_INIT;
+    struct net_ability a;
+    struct wish w;
+    struct net *net;
+    struct err err;
+    int fd;
+
+    (void)arg;
+    if (unshare(CLONE_NEWUSER) < 0)
+        return sandbox_say("no user namespace: %s", strerror(errno));
+    fd = open("/proc/sys/user/max_user_namespaces", O_WRONLY);
+    if (fd < 0 || write(fd, "0", 1) != 1 || syscall(SYS_capset, &head, none) < 0)
+        return sandbox_say("rights cannot be given up: %s", strerror(errno));
+    net_look(&a, -1, &arena);
+    if (a.namespaces || a.user || a.kernel || !strstr(a.reason, "user.max_user_namespaces is 0"))
+        return sandbox_say("the reason is '%s'", a.reason ? a.reason : "(none)");
+    ask_for(&w, NET_LOOPBACK, NET_BACKEND_USER);
+    if (network_up(&net, &w.request, &err) == 0)
+        return "a network where there can be none";
+    return strstr(err.hint, "user.max_user_namespaces is 0") ? NULL : sandbox_say("%s", err.msg);
+}
+
 /* ---- as tests ----------------------------------------------------------------------------------
  */
 
@@ -394,6 +423,12 @@ static void the_kernel_back_end_is_refused_where_there_is_no_netem(void **state)
     as(getuid(), no_kernel, NULL);
 }
 
+static void the_sysctl_that_forbids_networks_is_named(void **state)
+{
+    (void)state;
+    as(SANDBOX_NOBODY, forbidden, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -407,6 +442,7 @@ int main(void)
         cmocka_unit_test(a_pair_needs_two_roles),
         cmocka_unit_test(a_keeper_that_dies_is_an_error_not_a_hang),
         cmocka_unit_test(the_kernel_back_end_is_refused_where_there_is_no_netem),
+        cmocka_unit_test(the_sysctl_that_forbids_networks_is_named),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
