@@ -149,6 +149,72 @@ static const char *from_outside(void *arg)
     return proof.flow_count == (arg ? 2u : 1u) ? NULL : "wrong number of flows";
 }
 
+/* A user namespace that lives as long as its one process: as the series' own does. */
+static const char *make_user_namespace(int *fd, pid_t *holder)
+{
+    char path[64], byte;
+    int said[2];
+
+    if (pipe(said) < 0)
+        return "no pipe";
+    *holder = fork();
+    if (*holder == 0) {
+        struct err err;
+        bool made = namespace_permit(-1, &err) == 0;
+
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        prctl(PR_SET_DUMPABLE, 1); /* its /proc is the other's to look at */
+        (void)!write(said[1], made ? "y" : "n", 1);
+        pause();
+        _exit(0);
+    }
+    if (read(said[0], &byte, 1) != 1 || byte != 'y')
+        return "no user namespace";
+    snprintf(path, sizeof(path), "/proc/%d/ns/user", *holder);
+    *fd = open(path, O_RDONLY | O_CLOEXEC);
+    return *fd < 0 ? sandbox_say("%s: %s", path, strerror(errno)) : NULL;
+}
+
+/* A role of a normal user: joins the series' user namespace, then the network. */
+static const char *role_talks(void *arg)
+{
+    const struct net *net = arg;
+    struct err err;
+
+    if (namespace_enter_owned(network_fd(net, 0), &err) < 0)
+        return sandbox_say("%s", err.msg);
+    return talk();
+}
+
+static const char *below_a_user_namespace(void *arg)
+{
+    struct arena arena = ARENA_INIT;
+    struct net_proof proof;
+    struct wish w;
+    struct net *net;
+    struct err err;
+    const char *text;
+    pid_t holder;
+    int user_ns;
+
+    (void)arg;
+    text = make_user_namespace(&user_ns, &holder);
+    if (text)
+        return text;
+    ask_for(&w, NET_LOOPBACK, NET_BACKEND_USER);
+    w.request.user_ns = user_ns;
+    want_delay(&w, 2 * NSEC_PER_MSEC);
+    if (network_up(&net, &w.request, &err) < 0)
+        return sandbox_say("%s; %s", err.msg, err.hint);
+    sandbox_run(getuid(), role_talks, net);
+    if (network_down(net, &proof, &arena, &err) < 0)
+        return sandbox_say("%s", err.msg);
+    kill(holder, SIGKILL);
+    if (proof.flows[0].delivered < 20)
+        return "the role's packets did not pass the shaper";
+    return proof.failed ? sandbox_say("%s", proof.failed) : NULL;
+}
+
 /* ---- pair --------------------------------------------------------------------------------------
  */
 
@@ -379,6 +445,12 @@ static void a_normal_user_has_networks_of_both_kinds(void **state)
     as(SANDBOX_NOBODY, from_outside, "pair");
 }
 
+static void a_normal_users_role_talks_below_the_series_user_namespace(void **state)
+{
+    (void)state;
+    as(SANDBOX_NOBODY, below_a_user_namespace, NULL);
+}
+
 static void a_pair_has_names_addresses_and_flows_by_role(void **state)
 {
     (void)state;
@@ -435,6 +507,7 @@ int main(void)
         cmocka_unit_test(nothing_asked_is_a_plain_private_loopback),
         cmocka_unit_test(a_delay_holds_every_packet_and_the_proof_counts_them),
         cmocka_unit_test(a_normal_user_has_networks_of_both_kinds),
+        cmocka_unit_test(a_normal_users_role_talks_below_the_series_user_namespace),
         cmocka_unit_test(a_pair_has_names_addresses_and_flows_by_role),
         cmocka_unit_test(only_what_roles_send_meets_its_fate),
         cmocka_unit_test(a_probe_finds_the_delay_and_the_loss_that_were_asked),
