@@ -219,7 +219,7 @@ static void fill_proof(struct net *net, const struct keeper_report *r, struct ne
         proof->counters[i].role = net->role[i] ? arena_strdup(arena, net->role[i]) : NULL;
     }
     proof->shaper_cpu_s = r->cpu_s;
-    if (!proof->failed && r->link_drops)
+    if (!proof->failed && r->link_drops && net->backend != NET_BACKEND_AUTO)
         proof->failed = arena_printf(
             arena, "links dropped %" PRIu64 " packets that nobody asked to lose", r->link_drops);
 }
