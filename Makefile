@@ -34,6 +34,7 @@ UNIT_HELP  := $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c))
 COST_SRC   := $(wildcard tests/cost/*.c)
 BENCH_SRC  := $(wildcard tests/bench/*.c)
 FUZZ_SRC   := $(wildcard tests/fuzz/fuzz_*.c)
+NETEM_SRC  := $(wildcard tests/netem/*.c)
 
 LIB     := $(OBJ)/libabba.a
 ABBA    := $(if $(filter release,$(KIND)),$(BUILD)/abba,$(OBJ)/abba)
@@ -87,7 +88,7 @@ DEFS_plan/lookup  := -DABBA_SOURCE_DIR='"$(TOP)"' \
                      -DABBA_SHARE_DIR='"$(PREFIX)/share/abba"'
 
 # ---- targets ---------------------------------------------------------------------------------
-.PHONY: all help setup demo run-demo test run-tests test-programs asan lint format tidy layers headers coverage \
+.PHONY: all help setup demo run-demo test run-tests test-programs test-netem run-test-netem asan lint format tidy layers headers coverage \
         fuzz run-fuzz bench run-bench install dist clean FORCE
 .DEFAULT_GOAL := all
 
@@ -236,6 +237,22 @@ $(OBJ)/fuzz/%.o: tests/fuzz/%.c $(OBJ)/.flags
 $(FUZZ): %: %.o $(LIB)
 	$(call say,LINK,$@)
 	$(Q)$(KIND_CC) -fsanitize=fuzzer $(ALL_LD) -o $@ $^ $(LIBS)
+
+# The first process of the machines that tests/netem/run.sh starts.
+NETEM_GUEST := $(OBJ)/netem/guest
+$(OBJ)/netem/%.o: tests/netem/%.c $(OBJ)/.flags
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(KIND_CC) $(ALL_CFLAGS) -Itests/netem $(DEPS) -c -o $@ $<
+$(NETEM_GUEST): $(NETEM_SRC:tests/netem/%.c=$(OBJ)/netem/%.o) $(LIB)
+	$(call say,LINK,$@)
+	$(Q)$(KIND_CC) $(ALL_LD) -o $@ $^ $(LIBS)
+
+test-netem: ## fate and the kernel back end against real kernels' netem (qemu, user-mode-linux)
+	@tests/setup.sh netem
+	@+$(SUBMAKE) run-test-netem
+run-test-netem: $(NETEM_GUEST)
+	@tests/netem/run.sh $(NETEM_GUEST) $(ABSBUILD)
 
 # ---- checks that run nothing ---------------------------------------------------------------------
 layers: ## prove which room includes which

@@ -2,7 +2,7 @@
 # Installs what the build and the tests need and this machine lacks: one apt-get install, with sudo
 # where the caller is not root. Says nothing when everything is there, and then needs no network.
 #
-# usage: tests/setup.sh [--check] build|demo|test|lint|fuzz|bench
+# usage: tests/setup.sh [--check] build|demo|test|lint|fuzz|bench|netem
 #   --check   only say what is missing
 # Exit status: 0 all is there now; 2 something is missing and could not be installed.
 #
@@ -51,6 +51,12 @@ bench_needs='
 hyperfine             command hyperfine
 linux-perf            command perf
 '
+netem_needs='
+qemu-system-x86       command qemu-system-x86_64
+iproute2              dist    normal.dist
+cpio                  command cpio
+xz-utils              command xz
+'
 
 there() { # kind, what
     case $1 in
@@ -58,6 +64,7 @@ there() { # kind, what
     pc) pkg-config --exists "$2" 2>/dev/null ;;
     header) first_of /usr/include/"$2" /usr/include/*-linux-gnu*/"$2" /usr/local/include/"$2" ;;
     static) first_of /usr/lib/*-linux-gnu*/"$2" /usr/lib/"$2" /usr/lib64/"$2" ;;
+    dist) first_of /usr/lib/tc/"$2" /usr/lib/*-linux-gnu*/tc/"$2" /usr/lib64/tc/"$2" /usr/share/tc/"$2" ;;
     python)
         first_of /usr/lib/python3/dist-packages/"$2" /usr/local/lib/python3*/*-packages/"$2" ||
             python3 -c "import $2" 2>/dev/null
@@ -119,8 +126,9 @@ test) needs=$build_needs$test_needs ;;
 lint) needs=$build_needs$lint_needs ;;
 fuzz) needs=$build_needs$fuzz_needs ;;
 bench) needs=$build_needs$bench_needs ;;
+netem) needs=$build_needs$netem_needs ;;
 *)
-    echo "usage: tests/setup.sh [--check] build|demo|test|lint|fuzz|bench" >&2
+    echo "usage: tests/setup.sh [--check] build|demo|test|lint|fuzz|bench|netem" >&2
     exit 2
     ;;
 esac

@@ -503,6 +503,7 @@ static int take_qdisc(const struct nlmsghdr *nlh, void *data)
     return mnl_attr_parse(nlh, sizeof(struct tcmsg), take_qdisc_attr, data) < 0 ? -1 : 0;
 }
 
+/* The kernel answers to the group of listeners, and to who asks only with NLM_F_ECHO. */
 int rtnl_qdisc_get(struct rtnl *r, const char *name, struct rtnl_qdisc *out, struct err *err)
 {
     unsigned char *options = out->options;
@@ -510,7 +511,7 @@ int rtnl_qdisc_get(struct rtnl *r, const char *name, struct rtnl_qdisc *out, str
 
     memset(out, 0, sizeof(*out));
     out->options = options;
-    if (begin_tc(r, RTM_GETQDISC, 0, name, &m, err) < 0)
+    if (begin_tc(r, RTM_GETQDISC, NLM_F_ECHO, name, &m, err) < 0)
         return -1;
     m->tcm_parent = TC_H_ROOT;
     return ask(r, "reading the queueing discipline", name, take_qdisc, out, err);

@@ -1,0 +1,130 @@
+#!/bin/bash
+# Starts two small machines whose kernels have sch_netem and looks at what abba knows of it:
+#   qemu             Debian's 6.12 kernel, emulated, with a clock that counts instructions: netem's
+#                    decisions and due times against fate's, from one seed, bit for bit
+#   user-mode-linux  Debian's 6.1 kernel, which ignores the seed: parameters, shares, counters
+# Kernels come from Debian by name, into build/netem-cache; nothing is installed for them.
+#
+# usage: tests/netem/run.sh GUEST BUILD-FOLDER      environment: T=exact or T=statistics for one
+# Prints lines as TAP has them, then "N passed, N failed".
+set -u
+guest=$1 build=$2
+cache=$build/netem-cache
+# One machine may take this long; a normal one takes a quarter.
+bound=${NETEM_BOUND:-240}
+passed=0 failed=0
+mkdir -p "$cache" || exit 2
+
+die() {
+    echo "not ok - $*"
+    echo "$passed passed, $((failed + 1)) failed"
+    exit 1
+}
+
+# ---- kernels -------------------------------------------------------------------------------------
+
+newest() { # REGEX; prints the newest package of that name
+    apt-cache pkgnames linux-image-6.12 | grep -E "$1" | sort -V | tail -n 1
+}
+
+# Unpacks a package into its own folder of the cache, once.
+unpack() { # PACKAGE; prints the folder
+    local to=$cache/$1
+    if [ ! -e "$to/.whole" ]; then
+        rm -rf "$to" && mkdir -p "$to" || return
+        (cd "$to" && apt-get download "$1" >"$cache/download.log" 2>&1 && dpkg -x ./*.deb . &&
+            rm -f ./*.deb && touch .whole) || return
+    fi
+    echo "$to"
+}
+
+# ---- a root for the guest ------------------------------------------------------------------------
+
+make_root() { # FOLDER MODULE...
+    local root=$1 n=0 file
+    shift
+    rm -rf "$root"
+    mkdir -p "$root"/{dev,proc,sys,tmp,modules,tables} || return
+    cp "$guest" "$root/init" || return
+    # The program's libraries, at the places where it looks for them.
+    ldd "$guest" | grep -oE '/[^ ]+' | while read -r file; do
+        mkdir -p "$root${file%/*}" && cp -L "$file" "$root$file" || return
+    done
+    for file in /usr/lib/tc /usr/lib/*-linux-gnu*/tc /usr/lib64/tc /usr/share/tc; do
+        [ ! -e "$file/normal.dist" ] || cp "$file"/*.dist "$root/tables/" || return
+    done
+    for file; do
+        case $file in
+        *.xz) xz -dc "$file" >"$root/modules/$n.ko" || return ;;
+        *) cp "$file" "$root/modules/$n.ko" || return ;;
+        esac
+        n=$((n + 1))
+    done
+}
+
+# Passes the guest's lines on and counts them; the guest's plan says how many there must be.
+count() { # NAME
+    local line planned=-1 seen=0
+    while IFS= read -r line; do
+        line=${line%$'\r'}
+        case $line in
+        'ok '*) passed=$((passed + 1)) seen=$((seen + 1)) ;;
+        'not ok '*) failed=$((failed + 1)) seen=$((seen + 1)) ;;
+        1..*)
+            planned=${line#1..}
+            continue
+            ;;
+        '#'*) ;;
+        *)
+            [ -z "$line" ] || echo "# $1: $line"
+            continue
+            ;;
+        esac
+        echo "$line"
+    done
+    [ "$seen" = "$planned" ] && [ "$seen" != 0 ] && return
+    echo "not ok - $1: the machine ended early, or never began"
+    failed=$((failed + 1))
+}
+
+# ---- machines ------------------------------------------------------------------------------------
+
+exact() {
+    local package kernel root=$build/netem-exact
+    package=$(newest '^linux-image-6\.12\.[0-9]+\+deb[0-9]+-cloud-amd64$')
+    [ -n "$package" ] || die "apt knows no linux-image-6.12.*-cloud-amd64 (apt-get update?)"
+    kernel=$(unpack "$package") || die "cannot get $package: $(tail -n 1 "$cache/download.log")"
+    make_root "$root" "$kernel"/lib/modules/*/kernel/drivers/net/veth.ko.xz \
+        "$kernel"/lib/modules/*/kernel/net/sched/sch_netem.ko.xz || die "cannot make $root"
+    (cd "$root" && find . | cpio --quiet -o -H newc -R 0:0 | gzip -1) >"$root.cpio.gz" ||
+        die "cannot pack $root"
+    echo "# qemu: $package"
+    count qemu < <(timeout -k 5 "$bound" qemu-system-x86_64 -accel tcg -cpu max -icount \
+        shift=1,sleep=off -m 768 -smp 1 -nic none -nographic -no-reboot \
+        -kernel "$kernel"/boot/vmlinuz-* -initrd "$root.cpio.gz" -append \
+        "console=ttyS0 quiet panic=-1 ipv6.disable=1 mitigations=off MODE=exact TC_LIB_DIR=/tables" \
+        </dev/null 2>&1 | sed -u 's/^.*\x1b[^#on1]*//')
+}
+
+statistics() {
+    local uml root=$build/netem-statistics file modules=()
+    uml=$(unpack user-mode-linux) || die "cannot get user-mode-linux: $(tail -n 1 "$cache/download.log")"
+    for file in lib/crc-ccitt net/ipv6/ipv6 net/sched/sch_netem drivers/net/veth; do
+        modules+=("$uml"/usr/lib/uml/modules/*/kernel/"$file".ko)
+    done
+    make_root "$root" "${modules[@]}" || die "cannot make $root"
+    echo "# user-mode-linux"
+    count user-mode-linux < <(TMPDIR=/tmp timeout -k 5 "$bound" "$uml/usr/bin/linux.uml" mem=768M \
+        rootfstype=hostfs rootflags="$(realpath "$root")" ro init=/init con=null con0=null,fd:1 ssl=null \
+        quiet MODE=statistics TC_LIB_DIR=/tables </dev/null 2>&1)
+}
+
+begun=$SECONDS
+case ${T-} in
+'') exact && statistics ;;
+exact | statistics) "$T" ;;
+*) die "no test '$T': exact, statistics" ;;
+esac
+echo "# $((SECONDS - begun)) s"
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ] && [ "$passed" != 0 ]

@@ -1,0 +1,6 @@
+#include "tests.h"
+
+void test_statistically(struct rtnl *r)
+{
+    (void)r;
+}
