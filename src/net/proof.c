@@ -104,14 +104,14 @@ static const char *check_user(const struct net_flow_proof *f, const struct net_b
     uint64_t in = f->offered + f->duplicated;
     uint64_t out = f->delivered + f->lost + f->limit + f->queued;
 
+    if (f->unplanned)
+        return arena_printf(arena, "%s: %" PRIu64 " packets were dropped that nobody asked to lose",
+                            f->link, f->unplanned);
     if (in != out)
         return arena_printf(arena,
                             "%s: %" PRIu64 " packets offered or duplicated, but %" PRIu64
                             " delivered, lost, over the limit or queued",
                             f->link, in, out);
-    if (f->unplanned)
-        return arena_printf(arena, "%s: %" PRIu64 " packets were dropped that nobody asked to lose",
-                            f->link, f->unplanned);
     if (f->offered && f->late_p99_ns < 0)
         return arena_printf(arena, "%s: no lateness was measured", f->link);
     if (f->late_p99_ns > bound->lateness_p99_ns)

@@ -525,7 +525,7 @@ int shaper_proof(struct shaper *s, int flow, struct net_flow_proof *out, struct 
     *out = (struct net_flow_proof){
         .link = f->name,
         .seed = f->seed,
-        .offered = c->offered + f->offered,
+        .offered = c->offered + f->offered + f->from->ring.drops,
         .delivered = f->delivered,
         .lost = c->lost,
         .limit = c->limit,

@@ -55,7 +55,9 @@ int shaper_pass(struct shaper *s, uint32_t *packets, struct err *err);
 
 /*
  * What flow i (in the order of shaper_flow) did up to now: all but the loss interval. `unplanned`
- * counts ring drops (PACKET_STATISTICS) and packets that could not be sent. `out->link` is `name`.
+ * counts packets that found the ring or the queue's memory full (PACKET_STATISTICS), were longer
+ * than MTU 1500, or could not be sent. offered + duplicated = delivered + lost + limit + queued +
+ * unplanned. `out->link` is `name`.
  */
 int shaper_proof(struct shaper *s, int flow, struct net_flow_proof *out, struct err *err);
 
