@@ -10,6 +10,7 @@
 #include "net/capacity.h"
 #include "net/fate.h"
 #include "net/namespace.h"
+#include "net/ring.h"
 #include "net/shaper.h"
 #include "net/wiring.h"
 
@@ -544,6 +545,43 @@ static void a_device_that_is_not_there_is_an_error(void **state)
     shaper_free(NULL);
 }
 
+static void packets_that_find_the_ring_full_are_unplanned_loss(void **state)
+{
+    const uint32_t sent = RING_FRAMES + 500;
+    struct net_flow_proof proof;
+    struct shaper *s = NULL;
+    struct wiring_tap tap;
+    struct address to;
+    struct wiring w;
+    struct err err = {0};
+    uint32_t packets;
+    int in, out;
+
+    (void)state;
+    if (!permitted)
+        skip();
+    must(wiring_loopback(&w, true, &err));
+    must(wiring_tap(&w, 0, &tap, &err));
+    must(shaper_new(&s, &err));
+    must(shaper_port(s, tap.ifindex, tap.mac, &err));
+    must(shaper_flow(s, 0, 0, "lo", NULL, 0, &arena, &err));
+    in = bound(AF_INET, SOCK_DGRAM, &to);
+    out = socket(AF_INET, SOCK_DGRAM, 0);
+    for (uint32_t i = 0; i < sent; i++)
+        send_number(out, &to, i);
+    do
+        must(shaper_pass(s, &packets, &err));
+    while (packets);
+    must(shaper_proof(s, 0, &proof, &err));
+    assert_int_equal(proof.offered, sent);
+    assert_int_equal(proof.delivered, RING_FRAMES);
+    assert_int_equal(proof.unplanned, 500);
+    shaper_free(s);
+    close(in);
+    close(out);
+    close(w.ns[0]);
+}
+
 static void capacity_is_measured_with_and_without_an_impairment(void **state)
 {
     const struct net_impair impair = {
@@ -594,6 +632,7 @@ int main(void)
         cmocka_unit_test(ip4_and_ip6_packets_are_marked_where_they_can_be),
         cmocka_unit_test(streams_arrive_whole_on_both_addresses),
         cmocka_unit_test(a_device_that_is_not_there_is_an_error),
+        cmocka_unit_test(packets_that_find_the_ring_full_are_unplanned_loss),
         cmocka_unit_test(capacity_is_measured_with_and_without_an_impairment),
     };
 
