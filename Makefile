@@ -88,7 +88,7 @@ DEFS_plan/lookup  := -DABBA_SOURCE_DIR='"$(TOP)"' \
                      -DABBA_SHARE_DIR='"$(PREFIX)/share/abba"'
 
 # ---- targets ---------------------------------------------------------------------------------
-.PHONY: all help setup demo run-demo test run-tests test-programs test-netem run-test-netem asan lint format tidy layers headers coverage \
+.PHONY: all help setup demo run-demo test run-tests test-programs test-pmu test-netem run-test-netem asan lint format tidy layers headers coverage \
         fuzz run-fuzz bench run-bench install dist clean FORCE
 .DEFAULT_GOAL := all
 
@@ -109,6 +109,9 @@ demo: ## set up, build, and compare two real variants
 	@tests/setup.sh demo
 	@+$(SUBMAKE) all
 	@+$(MAKE) run-demo
+
+test-pmu: all ## hardware counters on an emulated arm64 machine (minutes; fetches Debian's arm64 kernel)
+	@ABBA='$(abspath $(ABBA))' ABBA_BUILD='$(ABSBUILD)' tests/pmu/boot.sh
 
 # A test program that does not build is one failure among the others, not the end of the run.
 build_and_run_tests = +built=1; $(SUBMAKE) $(1) -k test-programs || built=0; TESTS_BUILT=$$built $(MAKE) $(1) run-tests

@@ -2,7 +2,7 @@
 # Installs what the build and the tests need and this machine lacks: one apt-get install, with sudo
 # where the caller is not root. Says nothing when everything is there, and then needs no network.
 #
-# usage: tests/setup.sh [--check] build|demo|test|lint|fuzz|bench|netem
+# usage: tests/setup.sh [--check] build|demo|test|lint|fuzz|bench|netem|pmu
 #   --check   only say what is missing
 # Exit status: 0 all is there now; 2 something is missing and could not be installed.
 #
@@ -57,10 +57,18 @@ iproute2              dist    normal.dist
 cpio                  command cpio
 xz-utils              command xz
 '
+pmu_needs='
+qemu-system-arm          command qemu-system-aarch64
+gcc-aarch64-linux-gnu    command aarch64-linux-gnu-gcc
+libc6-dev-arm64-cross    file    /usr/aarch64-linux-gnu/lib/libc.a
+cpio                     command cpio
+python3                  command python3
+'
 
 there() { # kind, what
     case $1 in
     command) command -v "$2" >/dev/null 2>&1 ;;
+    file) [ -e "$2" ] ;;
     pc) pkg-config --exists "$2" 2>/dev/null ;;
     header) first_of /usr/include/"$2" /usr/include/*-linux-gnu*/"$2" /usr/local/include/"$2" ;;
     static) first_of /usr/lib/*-linux-gnu*/"$2" /usr/lib/"$2" /usr/lib64/"$2" ;;
@@ -127,8 +135,9 @@ lint) needs=$build_needs$lint_needs ;;
 fuzz) needs=$build_needs$fuzz_needs ;;
 bench) needs=$build_needs$bench_needs ;;
 netem) needs=$build_needs$netem_needs ;;
+pmu) needs=$build_needs$pmu_needs ;;
 *)
-    echo "usage: tests/setup.sh [--check] build|demo|test|lint|fuzz|bench|netem" >&2
+    echo "usage: tests/setup.sh [--check] build|demo|test|lint|fuzz|bench|netem|pmu" >&2
     exit 2
     ;;
 esac

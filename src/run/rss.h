@@ -22,7 +22,8 @@
 #define RSS_OPEN 64        /* of them with a descriptor that stays open */
 #define RSS_POINTS 16384   /* kept of a run; when full, pairs are merged into their higher one */
 #define RSS_WALK_EVERY 10  /* ticks */
-#define RSS_YOUNG 20       /* ticks: how long a process may be between vfork and exec */
+/* Ticks: how long a process may be between vfork and exec where CPUs are scarce. */
+#define RSS_YOUNG 200
 
 struct rss_process {
     pid_t pid;

@@ -44,5 +44,9 @@ for verdict in passed inconclusive incomplete invalid; do
     count=$(grep -c "^series [0-9]*: $verdict" "$scratch/verdicts" || true)
     printf '%-14s %s of %s\n' "$verdict" "$count" "$series"
 done
+for metric in wall_time cpu_time peak_rss; do
+    printf '%-14s %s times found regressed\n' $metric \
+        "$(grep -c "$metric [-+0-9.%]* regressed" "$scratch/verdicts" || true)"
+done
 aim 'regressions' "$(grep -c '^series [0-9]*: regressed' "$scratch/verdicts" || true)" \
     series at-most 0

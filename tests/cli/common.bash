@@ -6,6 +6,8 @@ setup_folder() {
     cd "$BATS_TEST_TMPDIR" || return 1
     mkdir -p tmp
     export TMPDIR=$BATS_TEST_TMPDIR/tmp
+    # Reports write ${HOME} for the home folder, which the sources may well be below.
+    export HOME=$BATS_TEST_TMPDIR/home
 }
 
 # Runs abba with standard error apart: $status, $output (standard output), $err.

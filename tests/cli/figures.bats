@@ -43,6 +43,18 @@ PYTHON
     figures_near candidate cpu_time cpu_ns 1e-9 0.03 0.004
 }
 
+@test "CPU time of children that nobody waited for counts, or is called invalid" {
+    compare -n 6 --archive a "$cost/tree ignored 100" "$cost/tree ignored 200"
+    python3 - <<'PYTHON'
+import json
+for line in open("a/samples.jsonl"):
+    s = json.loads(line)
+    v = s["metrics"]["cpu_time"]
+    want = 0.1 if s["variant"] == "baseline" else 0.2
+    assert v["status"] == "invalid" and v["value"] is None or abs(v["value"] - want) < 0.1 * want, v
+PYTHON
+}
+
 @test "wall time is the command's, whatever it leaves behind" {
     compare -n 6 --archive a "$cost/escape 20" "$cost/escape 40"
     expect_status 0

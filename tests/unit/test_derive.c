@@ -87,6 +87,26 @@ static void measured_figures_are_sums_over_roles(void **state)
     assert_string_equal(metric_list_find(&metrics, "peak_rss")->unit, "B");
 }
 
+static void cpu_time_that_waiting_misses_comes_from_the_cgroup_or_is_invalid(void **state)
+{
+    (void)state;
+    struct role_outcome roles[] = {outcome_role("a", "", ""), outcome_role("b", "", "")};
+    struct outcome o = outcome_of(roles, 2);
+
+    roles[0].cpu.differ = true;
+    roles[0].cpu.cgroup_s = value_ok(1.25); /* 0.75 waited for */
+    derive_two(&o);
+    is("cpu_time", 2);
+    is("user_time", 1);
+    is("effective_cores", 1);
+
+    begin(NULL);
+    roles[0].cpu.cgroup_s = value_none(VALUE_UNSUPPORTED, "no cgroup");
+    derive_two(&o);
+    is_not("cpu_time", VALUE_INVALID, "nobody waited for");
+    is_not("effective_cores", VALUE_INVALID, "nobody waited for");
+}
+
 static void what_the_runner_does_not_report_is_not_there(void **state)
 {
     (void)state;
@@ -305,6 +325,7 @@ int main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
     const struct CMUnitTest tests[] = {
         TEST(measured_figures_are_sums_over_roles),
+        TEST(cpu_time_that_waiting_misses_comes_from_the_cgroup_or_is_invalid),
         TEST(what_the_runner_does_not_report_is_not_there),
         TEST(deliveries_give_throughput_and_cost),
         TEST(a_figure_that_the_runner_reports_wins),
