@@ -53,11 +53,8 @@ static const struct option_group group_here = {"Where and how", here, sizeof(her
 static const struct option_group *const groups[] = {&group_here, &group_plain, &group_help, NULL};
 
 static const char *const examples[] = {
-    "abba net flow/1x-50M-light -- ping -c 5 127.0.0.1",
-    "what a round trip takes there",
-    "abba net flow/1x-50M-light --probe",
-    "whether the network does what the profile says",
-    NULL};
+    "abba net flow/1x-50M-light -- ping -c 5 127.0.0.1", "what a round trip takes there",
+    "abba net flow/1x-50M-light --probe", "whether the network does what the profile says", NULL};
 
 /* ---- the profile ---- */
 

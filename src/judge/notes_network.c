@@ -128,8 +128,7 @@ static void note_flow(struct report_profile *out, const struct judging *j, const
     say_count(&text, s, s->duplicated, "duplicated");
     say_count(&text, s, s->corrupted, "corrupted");
     if (s->p99_ns >= 0)
-        buf_printf(&text,
-                   "; lateness in the worst run: p50 %.3g us, p99 %.3g us, largest %.3g us",
+        buf_printf(&text, "; lateness in the worst run: p50 %.3g us, p99 %.3g us, largest %.3g us",
                    (double)s->p50_ns / 1e3, (double)s->p99_ns / 1e3, (double)s->max_ns / 1e3);
     keep(out, j, &text);
     buf_release(&text);

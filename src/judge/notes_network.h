@@ -7,7 +7,6 @@
 #include "judge/assess.h"
 
 /* Adds notes to out->notes; none for a profile on the host's loopback. */
-void notes_network(struct report_profile *out, const struct assessment *x,
-                   const struct judging *j);
+void notes_network(struct report_profile *out, const struct assessment *x, const struct judging *j);
 
 #endif

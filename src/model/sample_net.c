@@ -18,11 +18,16 @@ struct count_member {
 };
 
 static const struct count_member flow_counts[] = {
-    {"offered", FLOW(offered)},       {"delivered", FLOW(delivered)},
-    {"lost", FLOW(lost)},             {"limit", FLOW(limit)},
-    {"duplicated", FLOW(duplicated)}, {"corrupted", FLOW(corrupted)},
-    {"reordered", FLOW(reordered)},   {"ecn_marked", FLOW(ecn_marked)},
-    {"queued", FLOW(queued)},         {"high_water", FLOW(high_water)},
+    {"offered", FLOW(offered)},
+    {"delivered", FLOW(delivered)},
+    {"lost", FLOW(lost)},
+    {"limit", FLOW(limit)},
+    {"duplicated", FLOW(duplicated)},
+    {"corrupted", FLOW(corrupted)},
+    {"reordered", FLOW(reordered)},
+    {"ecn_marked", FLOW(ecn_marked)},
+    {"queued", FLOW(queued)},
+    {"high_water", FLOW(high_water)},
     {"unplanned", FLOW(unplanned)},
 };
 static const struct count_member namespace_counts[] = {
@@ -149,9 +154,10 @@ enum flow_key {
     FLOW_HIGH,
 };
 static const char *const flow_keys[] = {
-    "offered",    "delivered", "lost",        "limit",       "duplicated",  "corrupted", "reordered",
-    "ecn_marked", "queued",    "high_water",  "unplanned",   "link",        "seed",      "seeded",
-    "late_p50_ns", "late_p99_ns", "late_max_ns", "lost_low", "lost_high",
+    "offered",     "delivered",   "lost",       "limit",     "duplicated",
+    "corrupted",   "reordered",   "ecn_marked", "queued",    "high_water",
+    "unplanned",   "link",        "seed",       "seeded",    "late_p50_ns",
+    "late_p99_ns", "late_max_ns", "lost_low",   "lost_high",
 };
 static const struct line_shape flow_shape = {flow_keys, COUNT(flow_keys), (1u << FLOW_LOW) - 1};
 

@@ -226,8 +226,8 @@ static int raise_network(struct series *s, const struct order_step *step, struct
 }
 
 /* The roles, each in its namespace. */
-static const struct run_role *roles_inside(const struct run_request *request,
-                                           const struct net *net, struct arena *arena)
+static const struct run_role *roles_inside(const struct run_request *request, const struct net *net,
+                                           struct arena *arena)
 {
     struct run_role *roles = arena_array(arena, request->role_count, sizeof(*roles));
 
@@ -346,8 +346,7 @@ static int do_step(struct series *s, const struct order_step *step, double *took
         rc = 0;
         goto out;
     }
-    if (fill_values(s, step, &values, err) != 0 ||
-        raise_network(s, step, &net, &arena, err) != 0)
+    if (fill_values(s, step, &values, err) != 0 || raise_network(s, step, &net, &arena, err) != 0)
         goto out;
     ran = clock_mono_ns();
     if (execute(s, step, &values, net, &outcome, &arena, err) != 0)

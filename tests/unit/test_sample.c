@@ -84,6 +84,50 @@ static struct sample full_sample(void)
     };
 }
 
+/* A network's proof of the kernel's back end, which cannot tell everything, and of the user's. */
+static struct net_proof full_proof(void)
+{
+    static struct net_flow_proof flows[] = {
+        {.link = "receiver->sender",
+         .seed = UINT64_MAX,
+         .seeded = true,
+         .offered = 1000,
+         .delivered = 985,
+         .lost = 10,
+         .limit = 2,
+         .duplicated = 1,
+         .corrupted = 3,
+         .reordered = 400,
+         .ecn_marked = 5,
+         .queued = 4,
+         .high_water = 90,
+         .unplanned = 7,
+         .late_p50_ns = 14847,
+         .late_p99_ns = 335871,
+         .late_max_ns = 2873990,
+         .has_loss_interval = true,
+         .lost_low = 1,
+         .lost_high = 30},
+        {.link = "sender->receiver",
+         .offered = NET_UNKNOWN,
+         .reordered = NET_UNKNOWN,
+         .late_p50_ns = -1,
+         .late_p99_ns = -1,
+         .late_max_ns = -1},
+    };
+    static struct net_counters counters[] = {
+        {.role = "receiver", .udp_in_errors = 1, .udp_rcvbuf_errors = 2, .tcp_retransmits = 3},
+        {.role = NULL, .udp_sndbuf_errors = 4, .udp_csum_errors = 5},
+    };
+    return (struct net_proof){.backend = "kernel",
+                              .flows = flows,
+                              .flow_count = 2,
+                              .counters = counters,
+                              .counter_count = 2,
+                              .shaper_cpu_s = 0.125,
+                              .failed = "lo: 5 packets lost, where the model allows 0 to 4"};
+}
+
 /* --- decoding what was encoded --- */
 
 static int decode(const char *line, size_t len, struct sample *s, struct err *err)
@@ -112,6 +156,45 @@ static void a_decoded_line_encodes_to_the_same_bytes(void **state)
     assert_null(sample_find_metric(&back, "peak"));
     buf_release(&first);
     buf_release(&second);
+}
+
+static void a_networks_proof_encodes_to_the_same_bytes_again(void **state)
+{
+    (void)state;
+    struct sample s = full_sample(), back;
+    struct buf first = BUF_INIT, second = BUF_INIT;
+    struct err err = {0};
+
+    s.net = full_proof();
+    sample_encode(&s, &first);
+    assert_int_equal(decode(first.data, first.len, &back, &err), 0);
+    sample_encode(&back, &second);
+    assert_string_equal(first.data, second.data);
+    assert_int_equal(back.net.flow_count, 2);
+    assert_true(back.net.flows[0].seed == UINT64_MAX);
+    assert_int_equal(back.net.flows[0].lost_high, 30);
+    assert_true(back.net.flows[1].offered == NET_UNKNOWN);
+    assert_int_equal(back.net.flows[1].late_p99_ns, -1);
+    assert_false(back.net.flows[1].has_loss_interval);
+    assert_string_equal(back.net.counters[0].role, "receiver");
+    assert_null(back.net.counters[1].role);
+    assert_string_equal(back.net.failed, s.net.failed);
+    buf_release(&first);
+    buf_release(&second);
+}
+
+static void a_run_without_a_network_says_nothing_of_one(void **state)
+{
+    (void)state;
+    struct sample s = full_sample(), back;
+    struct buf line = BUF_INIT;
+    struct err err = {0};
+
+    sample_encode(&s, &line);
+    assert_null(strstr(line.data, "\"net\""));
+    assert_int_equal(decode(line.data, line.len, &back, &err), 0);
+    assert_null(back.net.backend);
+    buf_release(&line);
 }
 
 static void the_line_has_the_documented_keys_in_order(void **state)
@@ -294,6 +377,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(a_decoded_line_encodes_to_the_same_bytes, release),
+        cmocka_unit_test_teardown(a_networks_proof_encodes_to_the_same_bytes_again, release),
+        cmocka_unit_test_teardown(a_run_without_a_network_says_nothing_of_one, release),
         cmocka_unit_test_teardown(the_line_has_the_documented_keys_in_order, release),
         cmocka_unit_test_teardown(a_value_that_is_not_ok_is_null_with_its_reason, release),
         cmocka_unit_test_teardown(a_number_that_is_not_finite_is_written_as_missing, release),

@@ -1,0 +1,168 @@
+#!/usr/bin/env bats
+# Profiles with a private network: their runs are inside it, the sample proves it, the host's own
+# network stays as it is. As root or as a normal user who may make user namespaces.
+
+setup() {
+    load common
+    setup_folder
+    "$ABBA" doctor --require network >/dev/null 2>doctor.txt || skip "$(head -1 doctor.txt)"
+}
+
+# Links, addresses, routes, rules and sockets' counters of the host's namespace that abba could
+# touch.
+host_network() {
+    cut -d: -f1 /proc/net/dev
+    cat /proc/net/route /proc/net/if_inet6 /proc/net/fib_trie 2>/dev/null
+    cat /proc/sys/net/ipv4/conf/lo/route_localnet /proc/sys/net/ipv4/conf/all/accept_local
+}
+
+# A value of each sample of an archive, by a Python expression on `s`.
+samples() {
+    python3 -c "import json,sys
+for line in open('$1/samples.jsonl'):
+    s = json.loads(line); print($2)"
+}
+
+@test "every run of a profile with a network has one of its own, with the pair's seed, and proves it" {
+    host_network >before
+    abba run --no-lock --aa --baseline flow flow/quick-light -n 2 --confirm 0 --archive a
+    expect_status 4
+    host_network >after
+    diff before after
+    [ "$(samples a "s['status']" | sort | uniq -c | tr -s ' ')" = " 4 ok" ]
+    samples a "s['net']['backend']" | sort -u | grep -Eqx 'user|kernel'
+    [ "$(samples a "s['pair'], s['net']['flows'][0]['seed']" | sort -u | wc -l)" = 2 ]
+    samples a "s['net']['flows'][0]['offered'] > 200" | sort -u | grep -qx True
+    samples a "s['metrics']['rtt_p50']['value'] > 30000" | sort -u | grep -qx True
+    output=$(printf '%s' "$output" | tr -s ' \n' ' ')
+    expect_out "one way: delay 20ms, jitter 5ms, loss 0.1%"
+    expect_out "round trip: delay 40ms, jitter 10ms at most, loss 0.2%"
+    expect_out "reordered"
+    expect_out "met the same random numbers"
+}
+
+@test "a report with networks comes out of the archive again, byte for byte" {
+    abba run --no-lock --aa --baseline flow flow/quick-light -n 1 --confirm 0 --archive a \
+        --format json -o first.json
+    expect_status 4
+    abba report a --format json -o second.json
+    cmp first.json second.json
+    abba verify a
+    expect_status 0
+}
+
+@test "a pair has a namespace a role, each with its address and its direction's delay" {
+    abba run --no-lock --aa --baseline flow flow/quick-pair -n 1 --confirm 0 --archive a
+    expect_status 4
+    [ "$(samples a "[f['link'] for f in s['net']['flows']]" | sort -u)" = \
+        "['receiver->sender', 'sender->receiver']" ]
+    samples a "14000 < s['metrics']['rtt_p50']['value']" | sort -u | grep -qx True
+}
+
+@test "--impair makes a quick network and is part of the plan" {
+    cat >devices <<'EOF'
+#!/bin/sh
+cut -d: -f1 /proc/net/dev
+EOF
+    chmod +x devices
+    compare -n 1 --impair "delay 1ms" --archive a ./devices ./devices
+    expect_status 0
+    gzip -dc a/raw/*stdout* 2>/dev/null | grep -q a0 || grep -q 'a0\|eth0' a/raw/*stdout*
+    compare --plan --impair "delay 1ms" ./devices ./devices
+    expect_out "loopback; one way: delay 1ms"
+    compare --plan -n 1 --impair "delay 1ms" --format json ./devices ./devices
+    with=$output
+    compare --plan -n 1 --format json ./devices ./devices
+    [ "$with" != "$output" ]
+}
+
+@test "--impair that is not tc's is one message" {
+    compare -n 1 --impair "delya 1ms" true true
+    expect_status 2
+    expect_err "--impair"
+    compare -n 1 --impair "loss 101%" true true
+    expect_status 2
+    abba run --aa --baseline flow flow/quick-light --impair "delay 1ms"
+    expect_status 2
+    expect_err "has a network of its own"
+}
+
+@test "the kernel's back end is refused where there is none" {
+    [[ "$("$ABBA" doctor)" == *"no sch_netem"* ]] || skip "this kernel has sch_netem"
+    cat >p.json <<'EOF'
+{"profile": "p", "runner": "flow", "load": {"duration": "100ms"},
+ "network": {"backend": "kernel", "impair": {"delay": "1ms"}}}
+EOF
+    abba run --no-lock --aa --baseline flow ./p.json -n 1 --archive a
+    expect_status 2
+    expect_err "the kernel has no sch_netem"
+    [ ! -e a ]
+}
+
+@test "a load that the shaper cannot pass is refused, with the figure, before it runs" {
+    [[ "$("$ABBA" doctor)" == *"no sch_netem"* ]] || skip "this kernel has sch_netem"
+    cat >p.json <<'EOF'
+{"profile": "p", "runner": "flow", "load": {"rate": "900Gbit/s", "duration": "100ms"},
+ "network": {"impair": {"delay": "1ms"}}}
+EOF
+    abba run --no-lock --aa --baseline flow ./p.json -n 1 --archive a
+    expect_status 3
+    expect_err "packets/s"
+    [ ! -s a/samples.jsonl ]
+}
+
+@test "a run whose shaper was too late is invalid and says which check failed" {
+    cat >p.json <<'EOF'
+{"profile": "p", "runner": "flow", "load": {"rate": "1Mbit/s", "duration": "100ms"},
+ "network": {"backend": "user", "bound": {"lateness_p99": "1us"},
+             "impair": {"delay": "30ms", "jitter": "30ms"}}}
+EOF
+    abba run --no-lock --aa --baseline flow ./p.json -n 1 --confirm 0 --archive a
+    expect_status 3
+    [ "$(samples a "s['status']" | sort -u)" = invalid ]
+    samples a "s['error']" | grep -q "the shaper could not keep up"
+}
+
+@test "roles that a direction names must be the runner's" {
+    cat >p.json <<'EOF'
+{"profile": "p", "runner": "flow",
+ "network": {"topology": "pair", "impair": {"sender->reciever": {"delay": "1ms"}}}}
+EOF
+    abba run --no-lock --aa --baseline flow ./p.json -n 1
+    expect_status 2
+    expect_err "reciever"
+}
+
+@test "net runs a command inside, with its status, and says what happened to packets" {
+    host_network >before
+    abba net flow/quick-light -- sh -c 'cut -d: -f1 /proc/net/dev; exit 7'
+    expect_status 7
+    expect_out eth0
+    expect_err "delay 20ms"
+    expect_err "0 packets"
+    abba net flow/quick-pair --role sender -- sh -c 'kill -9 $$'
+    expect_status 137
+    host_network >after
+    diff before after
+}
+
+@test "net without a network, a command or a known role is one message" {
+    abba net flow/pingpong -- true
+    expect_status 2
+    expect_err "has no network"
+    abba net flow/quick-light
+    expect_status 2
+    expect_err "no command"
+    abba net flow/quick-pair --role nobody -- true
+    expect_status 2
+    expect_err "nobody"
+    abba net flow/quick-light -- ./not-there
+    expect_status 127
+}
+
+@test "net --probe measures round trips, losses and capacity" {
+    abba net flow/quick-light --probe
+    [ "$status" = 0 ] || [ "$status" = 3 ] || fail "status"
+    expect_out "expected 40.000 ms"
+    expect_out "agrees"
+}
