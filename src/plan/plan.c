@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "model/decode.h"
+#include "model/network_text.h"
 #include "plan/command.h"
 #include "plan/home.h"
 #include "plan/load.h"
@@ -260,6 +261,33 @@ static int no_network(const struct profile *one, const char *reason, struct err 
                    one->name, reason);
 }
 
+/* What is allowed and seldom meant. */
+static void note_impair(struct plan *p, const struct profile *one, const struct net_impair *impair,
+                        struct arena *arena)
+{
+    struct buf text = BUF_INIT;
+
+    network_say_effective(impair, &text);
+    if (text.len)
+        strings_add(&p->notes, arena,
+                    arena_printf(arena, "profile '%s': %s", one->name, text.data));
+    if (impair->jitter_ns > impair->delay_ns)
+        strings_add(&p->notes, arena,
+                    arena_printf(arena,
+                                 "profile '%s': the jitter is above the delay: what would leave "
+                                 "before it came leaves at once",
+                                 one->name));
+    buf_release(&text);
+}
+
+static void note_network(struct plan *p, const struct profile *one, struct arena *arena)
+{
+    if (one->network.has_impair)
+        note_impair(p, one, &one->network.impair, arena);
+    for (size_t i = 0; i < one->network.link_count; i++)
+        note_impair(p, one, &one->network.links[i].impair, arena);
+}
+
 static int check_networks(struct plan *p, const struct plan_request *q, struct arena *arena,
                           struct err *err)
 {
@@ -282,6 +310,8 @@ static int check_networks(struct plan *p, const struct plan_request *q, struct a
                                      one->name, reason));
         else
             p->profiles[kept++] = *one;
+        if (!reason)
+            note_network(p, &p->profiles[kept - 1], arena);
     }
     p->profile_count = kept;
     return 0;
@@ -328,8 +358,7 @@ static int check_runner_templates(const struct plan *p, const struct profile *pr
                                   const struct variant *v, struct arena *arena, struct err *err)
 {
     const struct runner *r = plan_runner(p, profile, v);
-    struct template_values values = {
-        .port = 40000, .scratch = "/tmp/scratch", .run = 1, .seed = 1};
+    struct template_values values = {.port = 40000, .scratch = "/tmp/scratch", .run = 1, .seed = 1};
     struct role_command command;
 
     for (size_t i = 0; i < r->role_count; i++)

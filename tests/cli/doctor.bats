@@ -9,7 +9,7 @@ setup() {
 @test "every check is a line, every counter too" {
     abba doctor
     expect_status 0
-    for word in pid-namespace user-namespace pmu perf-events cgroup psi aslr governor turbo smt \
+    for word in pid-namespace user-namespace network pmu perf-events cgroup psi aslr governor turbo smt \
         cpus swap load PERF_COUNT_HW_CPU_CYCLES; do
         expect_out "$word"
     done

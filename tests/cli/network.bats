@@ -166,3 +166,14 @@ EOF
     expect_out "expected 40.000 ms"
     expect_out "agrees"
 }
+
+@test "what is allowed and seldom meant is said before anything runs" {
+    compare --plan -n 1 --impair "delay 1ms 5ms" true true
+    expect_status 0
+    expect_err "the jitter is above the delay"
+    compare --plan -n 1 --impair "loss 10% 25%" true true
+    expect_err "really loses 1."
+    compare -n 1 --impair "delay 10ms 2ms distribution nope" true true
+    expect_status 2
+    expect_err "no distribution 'nope'"
+}
