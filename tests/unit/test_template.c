@@ -20,10 +20,8 @@ static int setup(void **state)
     made_folder_open();
     q = made_request_run(&f->arena, "pair/a");
     made_plan(&f->plan, &q, &f->arena);
-    f->values = (struct template_values){.port = 4711,
-                                         .scratch = "/tmp/s",
-                                         .run = 3,
-                                         .seed = 18446744073709551615u};
+    f->values = (struct template_values){
+        .port = 4711, .scratch = "/tmp/s", .run = 3, .seed = 18446744073709551615u};
     *state = f;
     return 0;
 }
