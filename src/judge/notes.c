@@ -119,10 +119,10 @@ static void note_sizing(struct notes *n, const struct report_metric *m, const st
         return;
     advice = power_sizing(m->sigma, g->threshold);
     if (advice == ADVICE_HOPELESS)
-        add(n,
-            "%s: the threshold of %s is inside the noise of this machine (pairs vary by "
-            "%s); this gate cannot be trusted here",
-            m->metric, g->threshold_text, share(n, m->sigma));
+        add(n, "%s: the threshold of %s is inside the noise of this machine (pairs vary by %s); %s",
+            m->metric, g->threshold_text, share(n, m->sigma),
+            m->grade == GRADE_CONFIRMED ? "this verdict is clear of it, a closer one would not be"
+                                        : "this gate cannot be trusted here");
     else if (advice == ADVICE_CONFIRM && plan_confirm(j->plan, of) == 0 && g->pairs < 16)
         add(n,
             "%s: pairs vary by %s against a threshold of %s: 8 pairs and 16 to confirm "
