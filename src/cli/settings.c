@@ -298,7 +298,7 @@ static const struct option_def output[] = {
      .name = "quiet",
      .kind = OPTION_FLAG,
      .offset = AT(quiet),
-     .help = "no progress and no notes"},
+     .help = "nothing on standard error but faults; the report is the same"},
     {.letter = 'v',
      .name = "verbose",
      .kind = OPTION_FLAG,
@@ -315,7 +315,11 @@ static const struct option_def plain[] = {
      .choices = color_choices,
      .preset = "auto",
      .help = "auto, always (or ansi) or never; NO_COLOR in the environment means never"},
-    {.letter = 'q', .name = "quiet", .kind = OPTION_FLAG, .offset = AT(quiet), .help = "no notes"},
+    {.letter = 'q',
+     .name = "quiet",
+     .kind = OPTION_FLAG,
+     .offset = AT(quiet),
+     .help = "no notes; verify and doctor print nothing, their exit status tells"},
 };
 GROUP(group_plain, "Output", plain);
 
