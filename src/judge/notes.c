@@ -68,7 +68,7 @@ static void note_completeness(struct notes *n, const struct report_profile *p,
 
 static void note_count(struct notes *n, const struct report_profile *p, bool judged)
 {
-    if (p->complete_pairs > 0 && p->complete_pairs < 5 && judged)
+    if (p->complete_pairs > 0 && p->complete_pairs < 5)
         add(n, "fewer than 5 pairs give no bounds");
     if (p->complete_pairs == 5 && judged)
         add(n, "five pairs are not statistical assurance");
