@@ -41,6 +41,9 @@ setup() {
     for option in pairs threshold bisect require digest candidate-env; do
         grep -qF -- "\\-\\-${option//-/\\-}" abba.1 || fail "no $option"
     done
+    for word in change spread bound sees alarms noisy pairing; do
+        sed -n '/^.SH READING/,/^.SH EXIT/p' abba.1 | grep -q "^\.B.*$word" || fail "no $word"
+    done
     command -v groff >/dev/null || command -v mandoc >/dev/null || skip "no groff, no mandoc"
     if command -v groff >/dev/null; then
         [ -z "$(groff -man -Tascii -ww abba.1 2>&1 >/dev/null)" ]
