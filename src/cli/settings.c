@@ -137,6 +137,7 @@ static const struct option_def variants[] = {
      .arg = "VARIANT",
      .kind = OPTION_LIST,
      .offset = AT(baselines),
+     .max = 1,
      .names = NAMES_FILE,
      .help = "what is compared against: NAME=PROGRAM, a program, or a variant's JSON file"},
     {.letter = 'c',

@@ -63,6 +63,16 @@ setup() {
     complete_words abba compare --color al | grep -qx always
     complete_words abba run flow/ping | grep -qx flow/pingpong
     complete_words abba compare --threshold wall | grep -qx wall_time
+    complete_words abba list pro | grep -qx profiles
+    complete_words abba list --na | grep -qx -- --names
+    complete_words abba completion "" | grep -qx bash
+}
+
+@test "help calls repeatable what may be repeated" {
+    abba run --help
+    text=$(tr -s ' \n' ' ' <<<"$output")
+    [[ "$text" != *"variant's JSON file; may be given several times"* ]]
+    [[ "$text" == *"compared with it; may be given several times"* ]]
 }
 
 @test "help for what does not exist offers the nearest" {
