@@ -30,12 +30,50 @@ static int make_parents(const char *path, struct err *err)
     return rc;
 }
 
+/* Gives a new folder its name, unless that is taken (EEXIST). */
+static int take_name(const char *from, const char *to)
+{
+    struct stat there;
+
+    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+        return 0;
+    if (errno != EINVAL && errno != ENOSYS) /* those: this file system cannot */
+        return -1;
+    if (lstat(to, &there) == 0) {
+        errno = EEXIST;
+        return -1;
+    }
+    return rename(from, to);
+}
+
+/*
+ * The folder with raw/ in it, at once: whoever finds the folder, after a SIGKILL at any moment,
+ * finds an archive. -1 with errno.
+ */
+static int make_whole(const char *path)
+{
+    struct arena arena = ARENA_INIT;
+    const char *making = arena_printf(&arena, "%s.new-%ld", path, (long)getpid());
+    const char *raw = arena_printf(&arena, "%s/" RAW, making);
+    int rc = mkdir(making, 0777);
+
+    if (rc == 0 && ((rc = mkdir(raw, 0777)) < 0 || (rc = take_name(making, path)) < 0)) {
+        int saved = errno;
+
+        rmdir(raw);
+        rmdir(making);
+        errno = saved;
+    }
+    arena_release(&arena);
+    return rc;
+}
+
 int folder_make(struct folder *f, const char *path, struct err *err)
 {
     *f = (struct folder)FOLDER_NONE;
     if (make_parents(path, err) < 0)
         return -1;
-    if (mkdir(path, 0777) < 0) {
+    if (make_whole(path) < 0) {
         if (errno == EEXIST) {
             err_set(err, ERR_USAGE, "archive folder exists: '%s'", path);
             return err_hint(err, "give another one with --archive; a series never adds to an old "
@@ -45,9 +83,8 @@ int folder_make(struct folder *f, const char *path, struct err *err)
     }
     f->path = xstrdup(path);
     f->fd = open_folder_at(AT_FDCWD, path, O_NOFOLLOW);
-    if (f->fd < 0 || mkdirat(f->fd, RAW, 0777) < 0 ||
-        (f->raw_fd = open_folder_at(f->fd, RAW, O_NOFOLLOW)) < 0) {
-        err_sys(err, ERR_SYSTEM, errno, "cannot make '%s/" RAW "'", path);
+    if (f->fd < 0 || (f->raw_fd = open_folder_at(f->fd, RAW, O_NOFOLLOW)) < 0) {
+        err_sys(err, ERR_SYSTEM, errno, "cannot open '%s/" RAW "'", path);
         folder_release(f);
         return -1;
     }

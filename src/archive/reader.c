@@ -111,7 +111,7 @@ static const char *full_name(struct archive_store *s, const char *name)
 /* What to say of a folder without a series.json. */
 static int no_series(const struct archive_store *s, struct err *err)
 {
-    if (folder_has(&s->folder, ARCHIVE_SAMPLES)) {
+    if (s->folder.raw_fd >= 0) {
         err_set(err, ERR_UNFINISHED, "unfinished: '%s' ended before its plan was written",
                 s->folder.path);
         return err_hint(err, "only warm-up runs can be in it");

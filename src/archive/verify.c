@@ -279,3 +279,35 @@ int archive_verify(const struct archive *a, const char *digest, struct err *err)
     folder_release(&c.folder);
     return rc;
 }
+
+static int check_listed(struct check *c, const char *name, struct err *err)
+{
+    const struct checksum *there, *listed = checksums_find(&c->stated, name);
+
+    if (hash_file(c, name, err) < 0)
+        return -1;
+    checksums_sort(&c->disk);
+    there = checksums_find(&c->disk, name);
+    if (listed && strcmp(listed->sha256, there->sha256) == 0)
+        return 0;
+    return differs(c, name, "is not the file that " CHECKSUMS_NAME " lists", err);
+}
+
+int archive_check_sources(const struct archive *a, struct err *err)
+{
+    struct check c = {.archive = a};
+    struct buf stated = BUF_INIT;
+    int rc = -1;
+
+    if (folder_open(&c.folder, a->folder, err) < 0)
+        return -1;
+    if (folder_read(&c.folder, CHECKSUMS_NAME, CHECKSUMS_MAX_BYTES, &stated, err) == 0 &&
+        checksums_parse(&c.stated, stated.data, stated.len, CHECKSUMS_NAME, err) == 0 &&
+        check_listed(&c, ARCHIVE_SERIES, err) == 0)
+        rc = check_listed(&c, ARCHIVE_SAMPLES, err);
+    buf_release(&stated);
+    checksums_release(&c.disk);
+    checksums_release(&c.stated);
+    folder_release(&c.folder);
+    return rc;
+}

@@ -17,4 +17,8 @@
  */
 int archive_verify(const struct archive *a, const char *digest, struct err *err);
 
+/* 0: the plan and the samples of a finished archive are those that SHA256SUMS lists, so that what
+ * is computed from them belongs to its digest. ERR_ARCHIVE names the file that is not. */
+int archive_check_sources(const struct archive *a, struct err *err);
+
 #endif

@@ -3,6 +3,8 @@
 #include "base/buf.h"
 #include "cli/options.h"
 
+#include <string.h>
+
 /* What completes the argument of an option, as a bash statement. */
 static void bash_argument(const struct option_def *o, struct buf *out)
 {
@@ -31,6 +33,22 @@ static void bash_argument(const struct option_def *o, struct buf *out)
     }
 }
 
+/* "[this|that]" or "this": operands that are words of their own, not names of something. */
+static bool is_choice(const char *operands)
+{
+    return *operands && strspn(operands, "[|]abcdefghijklmnopqrstuvwxyz") == strlen(operands);
+}
+
+static void bash_choice(const char *operands, struct buf *out)
+{
+    buf_addstr(out, "        [[ $cur == -* ]] || words='");
+    for (; *operands; operands++) {
+        if (*operands != '[' && *operands != ']')
+            buf_addch(out, *operands == '|' ? ' ' : *operands);
+    }
+    buf_addstr(out, "'\n");
+}
+
 static void bash_command(const struct command_def *c, struct buf *out)
 {
     const struct option_def *o;
@@ -54,6 +72,8 @@ static void bash_command(const struct command_def *c, struct buf *out)
     buf_addstr(out, "'\n");
     if (c->names == NAMES_PROFILE)
         buf_addstr(out, "        [[ $cur == -* ]] || words=$(_abba_names profiles)\n");
+    else if (is_choice(c->operands))
+        bash_choice(c->operands, out);
     else if (c->names == NAMES_FOLDER || c->names == NAMES_FILE)
         buf_printf(out,
                    "        [[ $cur == -* ]] || { COMPREPLY=($(compgen -%c -- \"$cur\")); "

@@ -82,7 +82,7 @@ static void option_words(const struct option_def *o, struct buf *out)
 void help_option_text(const struct option_def *o, struct buf *out)
 {
     buf_addstr(out, o->help);
-    if (o->kind == OPTION_LIST)
+    if (o->kind == OPTION_LIST && o->max != 1)
         buf_addstr(out, strstr(o->help, "several times") ? "" : "; may be given several times");
     if (o->preset && o->absent)
         buf_printf(out, " (default: %s, %s)", o->preset, o->absent);

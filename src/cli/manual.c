@@ -83,6 +83,51 @@ static void roff_command(const struct command_def *c, struct buf *out)
     }
 }
 
+/* What the words of a report mean, two strings each: word, meaning. */
+static const char *const report_words[] = {
+    "baseline, candidate, spread",
+    "The median of the runs, and half the range of their middle 68 %: a standard deviation that "
+    "single outliers do not move.",
+    "change",
+    "The median of the pairs' changes. The ratio of the two medians beside it can differ.",
+    "[96.1% a bound]",
+    "What that median can really be. Each end alone holds with this level, which is at least 95 % "
+    "and depends on the number of pairs; both at once hold with less (here 92.2 %).",
+    "lightning, poop (better, worse)",
+    "Both bounds are beyond 1 %.",
+    "confirmed, likely, unsure",
+    "Regressed: the bound is beyond the limit; only beyond no change; not even that. Passed: "
+    "the bound is within the limit (confirmed), or only the median is (unsure).",
+    "sees",
+    "The smallest true change that such a series finds 8 times in 10, from the scatter of the "
+    "pairs (sigma) and the resolution of the figure.",
+    "alarms",
+    "How many regressed verdicts are to be expected although nothing has changed, and the chance "
+    "of at least one.",
+    "noisy",
+    "Other processes or the hypervisor took more than the profile allows. Such pairs count all "
+    "the same.",
+    "Hodges-Lehmann, p, Holm p (--verbose)",
+    "Another estimate of the change with its 95 % interval; the exact signed-rank test, two-sided; "
+    "the same, one-sided and adjusted for the number of verdicts. Shown, never judged.",
+    "slot effect, balanced (--verbose)",
+    "By how much the second run of a pair reads higher; the median without that.",
+    "pairing (--verbose)",
+    "Variance of the paired change over that of unpaired runs: below 1, pairing removed noise.",
+    NULL};
+
+static void reading(struct buf *out)
+{
+    buf_addstr(out, ".SH READING A REPORT\n");
+    for (const char *const *w = report_words; *w; w += 2) {
+        buf_addstr(out, ".TP\n.B ");
+        roff(out, w[0]);
+        buf_addch(out, '\n');
+        roff(out, w[1]);
+        buf_addch(out, '\n');
+    }
+}
+
 void help_manual(struct buf *out)
 {
     buf_addstr(out, ".TH ABBA 1\n.SH NAME\nabba \\- paired performance comparison of programs\n"
@@ -95,6 +140,7 @@ void help_manual(struct buf *out)
     buf_addstr(out, "\n.SH COMMANDS\n");
     for (const struct command_def *const *c = cli_commands; *c; c++)
         roff_command(*c, out);
+    reading(out);
     buf_addstr(out, ".SH EXIT STATUS\n");
     for (const char *const *m = exit_meanings; *m; m += 2) {
         buf_printf(out, ".TP\n.B %s\n", m[0]);

@@ -48,7 +48,7 @@ struct option_def {
     size_t offset;      /* of the field in struct settings */
     const char *preset; /* applied before parsing, as text; NULL: none */
     const char *absent; /* what holds without the option, in words, if `preset` does not say it */
-    int64_t min, max;
+    int64_t min, max; /* of a list: `max` 1 where a second one is refused later, with both named */
     const char *const *choices; /* NULL-terminated */
     enum option_names names;
 };

@@ -89,7 +89,7 @@ static void limit_text(const struct plan *plan, const struct profile *p, const c
     };
     buf_printf(out, "%s%s %s worse", out->len ? "; " : "", metric, limit->worse_text);
     if (pairs >= 5)
-        buf_printf(out, " (%.2g%% false alarms if the noise is as large)",
+        buf_printf(out, " (%.2g%% false alarms where sigma is as large)",
                    100 * power_false_alarm(&gate, limit->worse));
 }
 

@@ -1,6 +1,7 @@
 #include "cli/commands.h"
 
 #include "archive/reader.h"
+#include "archive/verify.h"
 #include "cli/archives.h"
 #include "cli/cli.h"
 #include "cli/execute.h"
@@ -53,6 +54,8 @@ static int report(struct settings *s, struct err *err)
 
     if (archive_open(&a, s->operands.items[0], err) != 0)
         return -1;
+    if (a->finished && archive_check_sources(a, err) != 0)
+        goto out;
     if (s->thresholds.count > 0) {
         if (archives_thresholds(a, &s->thresholds, &s->arena, &t, err) != 0 ||
             judge_archive_with(a, &t, &r, &s->arena, err) != 0)
@@ -74,7 +77,7 @@ const struct command_def command_report = {
     .summary = "compute the report of an archive again and show it",
     .about = "Computes all verdicts from an archive's raw data and shows them. The exit status is "
              "that of the verdict, as when the series was run. An unfinished archive gives an "
-             "incomplete report.",
+             "incomplete report, one whose samples or plan were altered none (exit 5).",
     .groups = groups,
     .examples = examples,
     .min_operands = 1,

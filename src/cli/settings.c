@@ -137,6 +137,7 @@ static const struct option_def variants[] = {
      .arg = "VARIANT",
      .kind = OPTION_LIST,
      .offset = AT(baselines),
+     .max = 1,
      .names = NAMES_FILE,
      .help = "what is compared against: NAME=PROGRAM, a program, or a variant's JSON file"},
     {.letter = 'c',
@@ -306,7 +307,7 @@ static const struct option_def output[] = {
      .name = "quiet",
      .kind = OPTION_FLAG,
      .offset = AT(quiet),
-     .help = "no progress and no notes"},
+     .help = "nothing on standard error but faults; the report is the same"},
     {.letter = 'v',
      .name = "verbose",
      .kind = OPTION_FLAG,
@@ -323,7 +324,11 @@ static const struct option_def plain[] = {
      .choices = color_choices,
      .preset = "auto",
      .help = "auto, always (or ansi) or never; NO_COLOR in the environment means never"},
-    {.letter = 'q', .name = "quiet", .kind = OPTION_FLAG, .offset = AT(quiet), .help = "no notes"},
+    {.letter = 'q',
+     .name = "quiet",
+     .kind = OPTION_FLAG,
+     .offset = AT(quiet),
+     .help = "no notes; verify and doctor print nothing, their exit status tells"},
 };
 GROUP(group_plain, "Output", plain);
 

@@ -69,7 +69,7 @@ static void note_completeness(struct notes *n, const struct report_profile *p,
 
 static void note_count(struct notes *n, const struct report_profile *p, bool judged)
 {
-    if (p->complete_pairs > 0 && p->complete_pairs < 5 && judged)
+    if (p->complete_pairs > 0 && p->complete_pairs < 5)
         add(n, "fewer than 5 pairs give no bounds");
     if (p->complete_pairs == 5 && judged)
         add(n, "five pairs are not statistical assurance");
@@ -120,10 +120,10 @@ static void note_sizing(struct notes *n, const struct report_metric *m, const st
         return;
     advice = power_sizing(m->sigma, g->threshold);
     if (advice == ADVICE_HOPELESS)
-        add(n,
-            "%s: the threshold of %s is inside the noise of this machine (pairs vary by "
-            "%s); this gate cannot be trusted here",
-            m->metric, g->threshold_text, share(n, m->sigma));
+        add(n, "%s: the threshold of %s is inside the noise of this machine (pairs vary by %s); %s",
+            m->metric, g->threshold_text, share(n, m->sigma),
+            m->grade == GRADE_CONFIRMED ? "this verdict is clear of it, a closer one would not be"
+                                        : "this gate cannot be trusted here");
     else if (advice == ADVICE_CONFIRM && plan_confirm(j->plan, of) == 0 && g->pairs < 16)
         add(n,
             "%s: pairs vary by %s against a threshold of %s: 8 pairs and 16 to confirm "

@@ -68,6 +68,14 @@ static void fill_change(struct report_metric *m, const struct paired *p)
         m->balanced_median = figure(paired_balanced_median(p));
 }
 
+/* What is no change by definition is not found either, however quiet the figure. */
+static double seen_above_floor(double sees, double floor, double baseline)
+{
+    if (isnan(sees) || floor <= 0.0 || baseline <= 0.0 || sees >= floor / baseline)
+        return sees;
+    return floor / baseline;
+}
+
 static void fill_shown(struct report_metric *m, const struct paired *p, double *p_worse)
 {
     struct hodges_lehmann hl;
@@ -94,6 +102,7 @@ static void fill_shown(struct report_metric *m, const struct paired *p, double *
     m->pairing_gain = figure(paired_pairing_gain(p));
     if (!isnan(m->sigma) && !power_sees(p->in.n, m->sigma, m->better, &m->sees))
         m->sees = NAN;
+    m->sees = seen_above_floor(m->sees, p->in.floor, m->baseline_median);
 }
 
 /* ---- verdict ---- */
@@ -142,18 +151,39 @@ static void add_note(struct report_metric *m, const char *text, struct arena *ar
 static void note_zeros(struct report_metric *m, const struct columns *c, struct arena *arena)
 {
     size_t from_zero = 0;
-    double highest = 0.0;
+    double low = INFINITY, high = -INFINITY;
+    const char *unit = strcmp(m->unit, "count") == 0 ? "" : m->unit;
 
     for (size_t i = 0; i < c->n; i++) {
         if (isinf(paired_change(c->baseline[i], c->candidate[i], c->floor))) {
             from_zero++;
-            highest = fabs(c->candidate[i]) > fabs(highest) ? c->candidate[i] : highest;
+            low = c->candidate[i] < low ? c->candidate[i] : low;
+            high = c->candidate[i] > high ? c->candidate[i] : high;
         }
     }
-    if (from_zero)
-        add_note(
-            m, arena_printf(arena, "from 0 to %.4g in %zu of %zu pairs", highest, from_zero, c->n),
-            arena);
+    if (!from_zero)
+        return;
+    const char *to = low < high ? arena_printf(arena, "%.4g ... %.4g", low, high)
+                                : arena_printf(arena, "%.4g", high);
+    add_note(m,
+             arena_printf(arena, "from 0 to %s%s%s in %zu of %zu pairs", to, *unit ? " " : "", unit,
+                          from_zero, c->n),
+             arena);
+}
+
+/* A figure that is coarser than its threshold lets worse changes than that pass. */
+static void note_resolution(struct report_metric *m, const struct columns *c,
+                            const struct gate *gate, struct arena *arena)
+{
+    if (!gate->judged || !(m->baseline_median > 0.0) ||
+        c->floor / m->baseline_median <= gate->threshold)
+        return;
+    add_note(m,
+             arena_printf(arena,
+                          "changes up to %.3g %% are within the resolution of the figure and pass, "
+                          "also those beyond %s",
+                          100.0 * c->floor / m->baseline_median, gate->threshold_text),
+             arena);
 }
 
 static void note_completeness(struct report_metric *m, const struct columns *c,
@@ -210,6 +240,7 @@ void verdict_of_metric(struct report_metric *m, const struct columns *c, const s
         m->claim = gate->claimed ? "not_shown" : NULL;
     }
     note_zeros(m, c, arena);
+    note_resolution(m, c, gate, arena);
     note_completeness(m, c, gate, arena);
 }
 

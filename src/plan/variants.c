@@ -122,6 +122,19 @@ static const char *split_name(const char **text, struct arena *arena)
     return name;
 }
 
+/* Whether a command starts a shell itself, whose characters these then are. */
+static bool is_shell(const char *program)
+{
+    static const char *const shells[] = {"sh", "bash", "dash", "ksh", "zsh"};
+    const char *slash = strrchr(program, '/'), *name = slash ? slash + 1 : program;
+
+    for (size_t i = 0; i < sizeof shells / sizeof *shells; i++) {
+        if (strcmp(name, shells[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
 static int from_command(struct plan *p, struct variant *v, const char *text, struct arena *arena,
                         struct err *err)
 {
@@ -139,7 +152,7 @@ static int from_command(struct plan *p, struct variant *v, const char *text, str
     for (size_t i = 1; i < count; i++)
         strings_add(&v->args, arena, words[i]);
     v->display = arena_strdup(arena, text);
-    if (shell)
+    if (shell && !is_shell(v->program))
         strings_add(
             &p->notes, arena,
             arena_printf(arena,

@@ -50,10 +50,16 @@ static void cell_value(double value, double spread, const char *unit, bool utf8,
     buf_printf(out, "%s%s", utf8 ? " ± " : " +- ", text);
 }
 
-static void table_head(bool with_profile, bool with_candidate, struct buf *out)
+/* `level` is that of each bound; nan: not known, or not the same in all rows. */
+static void table_head(bool with_profile, bool with_candidate, double level, struct buf *out)
 {
-    buf_printf(out, "|%s%s metric | baseline | candidate | change | bounds | limit | verdict |\n",
+    char text[FIGURE_TEXT];
+    buf_printf(out, "|%s%s metric | baseline | candidate | change | bounds",
                with_profile ? " profile |" : "", with_candidate ? " candidate |" : "");
+    figure_level(level, text);
+    if (isfinite(level))
+        buf_printf(out, " (%s each)", text);
+    buf_addstr(out, " | limit | verdict |\n");
     buf_printf(out, "|%s%s---|---:|---:|---:|---|---:|---|\n", with_profile ? "---|" : "",
                with_candidate ? "---|" : "");
 }
@@ -102,6 +108,17 @@ static bool is_open(const struct report_metric *m)
            m->verdict != VERDICT_IDENTICAL;
 }
 
+/* The level that the bounds of all profiles have, or nan. */
+static double common_level(const struct report *r)
+{
+    double low = INFINITY, high = -INFINITY;
+    for (size_t i = 0; i < r->profile_count; i++) {
+        low = fmin(low, r->profiles[i].level);
+        high = fmax(high, r->profiles[i].level);
+    }
+    return low < high ? NAN : low;
+}
+
 static void open_metrics(const struct report *r, bool utf8, struct buf *out)
 {
     bool any = false, with_candidate = r->variants.count > 2;
@@ -111,7 +128,7 @@ static void open_metrics(const struct report *r, bool utf8, struct buf *out)
             if (!is_open(m))
                 continue;
             if (!any)
-                table_head(true, with_candidate, out);
+                table_head(true, with_candidate, common_level(r), out);
             any = true;
             table_line(&r->profiles[i], m, true, with_candidate, utf8, out);
         }
@@ -194,7 +211,7 @@ static void profile_part(const struct report *r, const struct report_profile *pr
         if (!metric_judged(m) && (metric_absent(m) || !(style->verbose || metric_prominent(m))))
             continue;
         if (!any)
-            table_head(false, with_candidate, out);
+            table_head(false, with_candidate, profile->level, out);
         any = true;
         table_line(profile, m, false, with_candidate, style->utf8, out);
     }

@@ -36,7 +36,7 @@ static void columns_init(struct page *p, const struct report_profile *profile,
     char level[FIGURE_TEXT];
     figure_level(profile->level, level);
     const char *bounds =
-        isfinite(profile->level) ? arena_printf(&p->arena, "[%s bounds]", level) : "[bounds]";
+        isfinite(profile->level) ? arena_printf(&p->arena, "[%s a bound]", level) : "[bounds]";
     struct table_column all[COL_COUNT] = {
         [COL_METRIC] = {.title = "metric", .shrink = true},
         [COL_UNIT] = {.title = "unit", .gap = 1, .drop = 2},

@@ -41,6 +41,9 @@ setup() {
     for option in pairs threshold bisect require digest candidate-env; do
         grep -qF -- "\\-\\-${option//-/\\-}" abba.1 || fail "no $option"
     done
+    for word in change spread bound sees alarms noisy pairing; do
+        sed -n '/^.SH READING/,/^.SH EXIT/p' abba.1 | grep -q "^\.B.*$word" || fail "no $word"
+    done
     command -v groff >/dev/null || command -v mandoc >/dev/null || skip "no groff, no mandoc"
     if command -v groff >/dev/null; then
         [ -z "$(groff -man -Tascii -ww abba.1 2>&1 >/dev/null)" ]
@@ -60,6 +63,16 @@ setup() {
     complete_words abba compare --color al | grep -qx always
     complete_words abba run flow/ping | grep -qx flow/pingpong
     complete_words abba compare --threshold wall | grep -qx wall_time
+    complete_words abba list pro | grep -qx profiles
+    complete_words abba list --na | grep -qx -- --names
+    complete_words abba completion "" | grep -qx bash
+}
+
+@test "help calls repeatable what may be repeated" {
+    abba run --help
+    text=$(tr -s ' \n' ' ' <<<"$output")
+    [[ "$text" != *"variant's JSON file; may be given several times"* ]]
+    [[ "$text" == *"compared with it; may be given several times"* ]]
 }
 
 @test "help for what does not exist offers the nearest" {

@@ -94,6 +94,18 @@ assert root.find(".//testcase[@name=\"cpu_time\"]/failure") is not None'
     expect_err "report.json"
 }
 
+@test "report: altered samples have no report, which would bear the digest of others" {
+    make_archive
+    sed -i '1s/"started":"2/"started":"3/' kept/samples.jsonl
+    abba report kept
+    expect_status 5
+    expect_err "'kept/samples.jsonl' is not the file that SHA256SUMS lists"
+    expect_no digest
+    rm kept/SHA256SUMS
+    abba report kept
+    expect_status 3
+}
+
 @test "verify: an altered, missing or additional file is named" {
     make_archive
     cp -r kept other

@@ -159,6 +159,9 @@ static void differences_within_the_floor_are_none(void **state)
     assert_int_equal(r.verdict, VERDICT_PASSED);
     check_same(row(&r, 0, "peak_rss")->median_change, 0.0);
     assert_int_equal(row(&r, 0, "peak_rss")->zeros, 8);
+    check_same(row(&r, 0, "peak_rss")->sees, 393216.0 / 1000000.0);
+    assert_non_null(
+        strstr(row(&r, 0, "peak_rss")->note, "changes up to 39.3 % are within the resolution"));
     made_release(&s);
 }
 
@@ -176,6 +179,10 @@ static void zero_baselines_are_told_in_words(void **state)
     assert_int_equal(r.verdict, VERDICT_REGRESSED);
     check_same(row(&r, 0, "major_faults")->median_change, INFINITY);
     assert_non_null(strstr(row(&r, 0, "major_faults")->note, "from 0 to 7 in 8 of 8 pairs"));
+    made_find(&s, 0, STAGE_MAIN, 3, 1)->metrics[0].value.number = 5;
+    made_find(&s, 0, STAGE_MAIN, 4, 1)->metrics[0].value.number = 0;
+    r = judged(&s);
+    assert_non_null(strstr(row(&r, 0, "major_faults")->note, "from 0 to 5 ... 7 in 7 of 8 pairs"));
     report_encode(&r, &text);
     assert_null(strstr(text.data, "nan"));
     buf_release(&text);
@@ -787,6 +794,7 @@ static void a_gate_inside_the_noise_is_called_that(void **state)
 {
     static const double b[] = {100, 100, 100, 100, 100, 100, 100, 100};
     static const double c[] = {80, 120, 85, 130, 99, 101, 110, 90};
+    static const double far[] = {20, 70, 30, 60, 25, 50, 40, 65};
     struct made_series s;
     struct report r;
 
@@ -797,6 +805,15 @@ static void a_gate_inside_the_noise_is_called_that(void **state)
     r = judged(&s);
     assert_true(says(&r.profiles[0].notes, "this gate cannot be trusted here"));
     assert_true(says(&r.notes, "flagged about half the time"));
+    made_release(&s);
+
+    made_init(&s, 2, 8, 0);
+    made_limit(&s, "throughput", "10%", 0.1);
+    made_pairs(&s, 0, STAGE_MAIN, "throughput", b, far, 8);
+    r = judged(&s);
+    assert_int_equal(row(&r, 0, "throughput")->grade, GRADE_CONFIRMED);
+    assert_true(says(&r.profiles[0].notes, "this verdict is clear of it"));
+    assert_false(says(&r.profiles[0].notes, "cannot be trusted"));
     made_release(&s);
 }
 

@@ -42,6 +42,7 @@ static void regressions_are_open_and_the_rest_is_folded(void **state)
     assert_non_null(fold);
     assert_true(open && open < fold);
     assert_true(quiet && quiet > fold);
+    assert_non_null(strstr(fold, "| bounds (96.4% each) |"));
     assert_string_equal(text + strlen(text) - strlen("\n</details>\n"), "\n</details>\n");
     free(text);
 }

@@ -559,6 +559,9 @@ static void commands_that_cannot_be_split_or_found_are_refused(void **state)
     q = compare("./old.sh | wc", "./new.sh");
     made_plan(&p, &q, &arena);
     assert_true(noted(&p, "no shell runs"));
+    q = compare("sh -c \"echo $HOME | wc\"", "./new.sh"); /* a shell runs: its own words */
+    made_plan(&p, &q, &arena);
+    assert_false(noted(&p, "no shell runs"));
 }
 
 static void the_built_in_runner_is_the_shipped_one(void **state)
