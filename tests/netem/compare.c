@@ -26,7 +26,9 @@ struct walk {
     size_t at;         /* in the events */
     uint32_t seq;      /* next packet offered */
     size_t left;       /* packets that have left */
-    int64_t looked_ns; /* when netem_dequeue last read the clock */
+    bool looked;       /* netem_dequeue has read the clock and has said nothing since, */
+    bool leaves;       /* the first packet may leave now, fate says, */
+    int64_t looked_ns; /* and the time was this. Packets at the head leave without a look. */
     int64_t (*due)[FATE_COPIES]; /* by seq: what fate decided */
 };
 
@@ -64,8 +66,9 @@ static void hold(struct walk *w, const struct fate_copy *copy, uint32_t bytes)
 }
 
 /*
- * The kernel reads the clock for each copy, fate has one time for a packet: a second copy's due time
- * is compared with the difference taken into account. (With a rate it hangs on the queue instead.)
+ * The kernel reads the clock for each copy, fate has one time for a packet: a second copy's due
+ * time is compared with the difference taken into account. (With a rate it hangs on the queue
+ * instead.)
  */
 static void offer(struct walk *w)
 {
@@ -111,15 +114,37 @@ static void check_content(struct walk *w, const struct held *held, const struct 
         w->c->mark++;
 }
 
+/* The look before this event did not let a packet go. */
+static void end_look(struct walk *w)
+{
+    if (w->looked && w->leaves)
+        w->c->release++;
+    w->looked = false;
+}
+
+static void look(struct walk *w, int64_t now_ns)
+{
+    const struct queue_packet *first = queue_first(&w->queue);
+
+    end_look(w);
+    if (w->c->settle)
+        return; /* what is first in fate's queue may be another packet */
+    w->looked = true;
+    w->looked_ns = now_ns;
+    w->leaves = first && !first->at_head &&
+                fate_release_ns(w->f, now_ns, first->due_ns, first->bytes) <= now_ns;
+}
+
 static void leave(struct walk *w, int64_t due_ns)
 {
     const struct traffic_arrival *a = &w->c->arrivals[w->left++];
     struct queue_packet p;
 
-    if (w->looked_ns && due_ns > w->looked_ns)
-        w->c->early++;
-    if (w->looked_ns && w->looked_ns - due_ns > w->c->late_max_ns)
+    if (w->looked && !w->leaves)
+        w->c->release++;
+    if (w->looked && w->looked_ns - due_ns > w->c->late_max_ns)
         w->c->late_max_ns = w->looked_ns - due_ns;
+    w->looked = false;
     if (!is_due(w, a->seq, due_ns)) {
         if (a->seq >= w->c->settle)
             w->c->due++;
@@ -153,10 +178,11 @@ static void walk_events(struct walk *w)
 
         switch (event->kind) {
         case TRACE_ENTER:
+            end_look(w);
             offer(w);
             continue; /* it has moved on by itself */
         case TRACE_LOOK:
-            w->looked_ns = event->ns;
+            look(w, event->ns);
             break;
         case TRACE_LEAVE:
             leave(w, event->ns);
@@ -166,6 +192,7 @@ static void walk_events(struct walk *w)
         }
         w->at++;
     }
+    end_look(w);
     if (w->c->settle == 0)
         w->c->order += w->queue.length; /* what fate has still there never came */
 }

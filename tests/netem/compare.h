@@ -17,12 +17,13 @@ struct compare {
     size_t arrival_count;
     uint32_t settle; /* packets at the beginning whose decisions hang on unseeded entropy */
     /* out: mismatches */
-    uint32_t copies;  /* packets of which another number of copies was put in */
-    uint32_t order;   /* places in the order of arrival with another packet */
-    uint32_t due;     /* packets whose due time is not the model's, to the nanosecond */
-    uint32_t corrupt; /* flipped where it was not to be, or not one bit, or not where it was to be */
-    uint32_t mark;    /* congestion marks likewise */
-    uint32_t early;   /* packets that the kernel let go before their time */
+    uint32_t copies; /* packets of which another number of copies was put in */
+    uint32_t order;  /* places in the order of arrival with another packet */
+    uint32_t due;    /* packets whose due time is not the model's, to the nanosecond */
+    uint32_t
+        corrupt;   /* flipped where it was not to be, or not one bit, or not where it was to be */
+    uint32_t mark; /* congestion marks likewise */
+    uint32_t release; /* looks at the first packet: it left too early, or did not leave when due */
     /* out: figures */
     uint32_t offered, delivered, unsettled; /* unsettled: mismatches within the first `settle` */
     int64_t late_max_ns;                    /* of a packet, after its due time */

@@ -5,7 +5,8 @@
 #   user-mode-linux  Debian's 6.1 kernel, which ignores the seed: parameters, shares, counters
 # Kernels come from Debian by name, into build/netem-cache; nothing is installed for them.
 #
-# usage: tests/netem/run.sh GUEST BUILD-FOLDER      environment: T=exact or T=statistics for one
+# usage: tests/netem/run.sh GUEST BUILD-FOLDER
+# environment: T=exact or T=statistics for one; ONLY=WORD for the exact models with that word in their name
 # Prints lines as TAP has them, then "N passed, N failed".
 set -u
 guest=$1 build=$2
@@ -64,7 +65,7 @@ make_root() { # FOLDER MODULE...
 
 # Passes the guest's lines on and counts them; the guest's plan says how many there must be.
 count() { # NAME
-    local line planned=-1 seen=0
+    local line planned=-1 seen=0 said=()
     while IFS= read -r line; do
         line=${line%$'\r'}
         case $line in
@@ -76,13 +77,14 @@ count() { # NAME
             ;;
         '#'*) ;;
         *)
-            [ -z "$line" ] || echo "# $1: $line"
+            said+=("$line") # the kernel's and the emulator's own
             continue
             ;;
         esac
         echo "$line"
     done
     [ "$seen" = "$planned" ] && [ "$seen" != 0 ] && return
+    printf '# %s\n' "${said[@]}"
     echo "not ok - $1: the machine ended early, or never began"
     failed=$((failed + 1))
 }
@@ -102,7 +104,7 @@ exact() {
     count qemu < <(timeout -k 5 "$bound" qemu-system-x86_64 -accel tcg -cpu max -icount \
         shift=1,sleep=off -m 768 -smp 1 -nic none -nographic -no-reboot \
         -kernel "$kernel"/boot/vmlinuz-* -initrd "$root.cpio.gz" -append \
-        "console=ttyS0 quiet panic=-1 ipv6.disable=1 mitigations=off MODE=exact TC_LIB_DIR=/tables" \
+        "console=ttyS0 quiet panic=-1 ipv6.disable=1 mitigations=off MODE=exact TC_LIB_DIR=/tables${ONLY:+ ONLY=$ONLY}" \
         </dev/null 2>&1 | sed -u 's/^.*\x1b[^#on1]*//')
 }
 

@@ -15,25 +15,32 @@
 #define BUFFER_KB "65536"
 #define PAGE 4096
 
+#define RETURNS_AT 16 /* in a return probe's record: where the function returned to */
+#define VALUE_AT 24   /* its first argument */
+
 /*
  * time_to_send lies in skb->cb (offset 40 on 64-bit kernels) behind the eight bytes of
- * qdisc_skb_cb's own figures.
+ * qdisc_skb_cb's own figures. One probe serves both who read the clock: of two on one function, one
+ * would see the other's trampoline as the caller.
  */
+enum probe { ENTER, RETURN, CLOCK, LEAVE, PROBES };
+
 static const struct {
-    const char *name, *probe, *argument;
-    const char *caller; /* what the probed function must return into, or NULL */
-    const char *filter;
-    size_t at; /* of the argument in the record; 0: none */
-} probes[TRACE_KINDS] = {
-    [TRACE_ENTER] = {"enter", "p:enter sch_netem:netem_enqueue", "", NULL, NULL, 0},
-    [TRACE_RETURN] = {"return", "r:return sch_netem:netem_enqueue", "", NULL, NULL, 0},
-    [TRACE_NOW] = {"now", "r:now ktime_get", "ns=$retval:s64", "netem_enqueue", NULL, 24},
-    [TRACE_LOOK] = {"look", "r:look ktime_get", "ns=$retval:s64", "netem_dequeue", NULL, 24},
-    [TRACE_LEAVE] = {"leave", "r:leave sch_netem:netem_dequeue",
-                     "due=+48($retval):s64 skb=$retval:u64", NULL, "skb != 0", 24},
+    const char *name, *text;
+} probes[PROBES] = {
+    [ENTER] = {"enter", "p:enter sch_netem:netem_enqueue"},
+    [RETURN] = {"return", "r:return sch_netem:netem_enqueue"},
+    [CLOCK] = {"clock", "r:clock ktime_get ns=$retval:s64"},
+    [LEAVE] = {"leave", "r:leave sch_netem:netem_dequeue due=+48($retval):s64 skb=$retval:u64"},
 };
 
-static int ids[TRACE_KINDS];
+static int ids[PROBES];
+
+struct range {
+    uint64_t from, to;
+};
+
+static struct range enqueue, dequeue;
 
 static int put(const char *file, const char *text, struct err *err)
 {
@@ -51,67 +58,78 @@ static int put(const char *file, const char *text, struct err *err)
     return n < 0 ? -1 : 0;
 }
 
-/* The addresses of a function: from its symbol to the next one of the module. */
-static int bounds(const char *function, uint64_t *from, uint64_t *to, struct err *err)
+/* The addresses of a function: from its symbol to the next one. */
+static int find_range(const char *function, struct range *r, struct err *err)
 {
     FILE *f = fopen("/proc/kallsyms", "re");
     char line[512], name[256];
     uint64_t at;
 
-    *from = 0;
-    *to = UINT64_MAX;
+    *r = (struct range){0, UINT64_MAX};
     while (f && fgets(line, sizeof(line), f))
         if (sscanf(line, "%" SCNx64 " %*c %255s", &at, name) == 2 && strcmp(name, function) == 0)
-            *from = at;
+            r->from = at;
     if (f)
         rewind(f);
     while (f && fgets(line, sizeof(line), f))
-        if (sscanf(line, "%" SCNx64, &at) == 1 && at > *from && at < *to)
-            *to = at;
+        if (sscanf(line, "%" SCNx64, &at) == 1 && at > r->from && at < r->to)
+            r->to = at;
     if (f)
         fclose(f);
-    return *from ? 0 : err_set(err, ERR_MEASURE, "no symbol '%s' in the kernel", function);
+    return r->from ? 0 : err_set(err, ERR_MEASURE, "no symbol '%s' in the kernel", function);
 }
 
-static int set_probe(enum trace_kind kind, struct err *err)
+static bool is_in(const struct range *r, uint64_t address)
 {
-    char text[512], file[128];
-    uint64_t from, to;
-    FILE *f;
+    return address >= r->from && address < r->to;
+}
 
-    snprintf(text, sizeof(text), "%s %s", probes[kind].probe, probes[kind].argument);
-    if (put("kprobe_events", text, err) < 0)
+static int put_filter(enum probe p, const char *text, struct err *err)
+{
+    char file[128];
+
+    snprintf(file, sizeof(file), "events/kprobes/%s/filter", probes[p].name);
+    return put(file, text, err);
+}
+
+static int set_filters(struct err *err)
+{
+    char text[512];
+
+    if (find_range("netem_enqueue", &enqueue, err) < 0 ||
+        find_range("netem_dequeue", &dequeue, err) < 0)
         return -1;
-    snprintf(file, sizeof(file), "events/kprobes/%s/filter", probes[kind].name);
-    if (probes[kind].filter && put(file, probes[kind].filter, err) < 0)
+    snprintf(text, sizeof(text),
+             "(__probe_ret_ip > %" PRIu64 " && __probe_ret_ip < %" PRIu64
+             ") || (__probe_ret_ip > %" PRIu64 " && __probe_ret_ip < %" PRIu64 ")",
+             enqueue.from, enqueue.to, dequeue.from, dequeue.to);
+    if (put_filter(CLOCK, text, err) < 0)
         return -1;
-    if (probes[kind].caller) {
-        if (bounds(probes[kind].caller, &from, &to, err) < 0)
-            return -1;
-        snprintf(text, sizeof(text), "__probe_ret_ip > %" PRIu64 " && __probe_ret_ip < %" PRIu64,
-                 from, to);
-        if (put(file, text, err) < 0)
-            return -1;
-    }
-    snprintf(file, sizeof(file), TRACING "events/kprobes/%s/id", probes[kind].name);
+    return put_filter(LEAVE, "skb != 0", err);
+}
+
+static int read_id(enum probe p, struct err *err)
+{
+    char file[128];
+    FILE *f;
+    int got;
+
+    snprintf(file, sizeof(file), TRACING "events/kprobes/%s/id", probes[p].name);
     f = fopen(file, "re");
-    if (!f || fscanf(f, "%d", &ids[kind]) != 1)
-        err_set(err, ERR_MEASURE, "the probe '%s' has no id", probes[kind].name);
-    else
-        err->code = ERR_NONE;
+    got = f ? fscanf(f, "%d", &ids[p]) : 0;
     if (f)
         fclose(f);
-    return err->code == ERR_NONE ? 0 : -1;
+    return got == 1 ? 0 : err_set(err, ERR_MEASURE, "the probe '%s' has no id", probes[p].name);
 }
 
 int trace_open(struct err *err)
 {
     if (put("tracing_on", "0", err) < 0 || put("buffer_size_kb", BUFFER_KB, err) < 0)
         return -1;
-    for (enum trace_kind kind = 0; kind < TRACE_KINDS; kind++)
-        if (set_probe(kind, err) < 0)
+    for (enum probe p = 0; p < PROBES; p++)
+        if (put("kprobe_events", probes[p].text, err) < 0 || read_id(p, err) < 0)
             return -1;
-    return 0;
+    return set_filters(err);
 }
 
 int trace_start(struct err *err)
@@ -134,24 +152,40 @@ struct events {
     size_t count, room;
 };
 
-static void add(struct events *e, const unsigned char *record)
+/* What a record says; TRACE_KINDS: nothing that is looked for. */
+static enum trace_kind kind_of(const unsigned char *record)
 {
-    struct trace_event event = {.ns = 0};
+    uint64_t returns;
     uint16_t id;
 
     memcpy(&id, record, sizeof(id));
-    for (enum trace_kind kind = 0; kind < TRACE_KINDS; kind++) {
-        if (ids[kind] != id)
-            continue;
-        event.kind = kind;
-        if (probes[kind].at)
-            memcpy(&event.ns, record + probes[kind].at, sizeof(event.ns));
-        if (e->count == e->room) {
-            e->room = e->room ? 2 * e->room : 65536;
-            e->list = xreallocarray(e->list, e->room, sizeof(*e->list));
-        }
-        e->list[e->count++] = event;
+    memcpy(&returns, record + RETURNS_AT, sizeof(returns));
+    if (id == ids[ENTER])
+        return TRACE_ENTER;
+    if (id == ids[RETURN])
+        return TRACE_RETURN;
+    if (id == ids[LEAVE])
+        return TRACE_LEAVE;
+    if (id == ids[CLOCK] && is_in(&enqueue, returns))
+        return TRACE_NOW;
+    if (id == ids[CLOCK] && is_in(&dequeue, returns))
+        return TRACE_LOOK;
+    return TRACE_KINDS;
+}
+
+static void add(struct events *e, const unsigned char *record)
+{
+    struct trace_event event = {.kind = kind_of(record)};
+
+    if (event.kind == TRACE_KINDS)
+        return;
+    if (event.kind != TRACE_ENTER && event.kind != TRACE_RETURN)
+        memcpy(&event.ns, record + VALUE_AT, sizeof(event.ns));
+    if (e->count == e->room) {
+        e->room = e->room ? 2 * e->room : 65536;
+        e->list = xreallocarray(e->list, e->room, sizeof(*e->list));
     }
+    e->list[e->count++] = event;
 }
 
 /*
@@ -191,16 +225,23 @@ static bool read_page(struct events *e, const unsigned char *page)
     return !(used & (1U << 31)); /* RB_MISSED_EVENTS */
 }
 
-/* Probes that were hit and could not be served: the last column of kprobe_profile. */
+/*
+ * Probes that were hit and could not be served: the last column of kprobe_profile. The clock is
+ * read by others too, also within a probe; a reading that is missing of netem's own shows as a
+ * packet without a time.
+ */
 static long missed_hits(void)
 {
     FILE *f = fopen(TRACING "kprobe_profile", "re");
     long sum = 0, missed;
-    char line[256];
+    char line[256], name[64];
 
-    while (f && fgets(line, sizeof(line), f))
-        if (sscanf(line, "%*s %*s %ld", &missed) == 1)
+    while (f && fgets(line, sizeof(line), f)) {
+        if (sscanf(line, "%63s %*s %ld", name, &missed) != 2)
+            continue;
+        if (strcmp(name, probes[CLOCK].name) != 0)
             sum += missed;
+    }
     if (f)
         fclose(f);
     return f ? sum : -1;
@@ -209,7 +250,7 @@ static long missed_hits(void)
 int trace_stop(struct trace_event **events, size_t *count, struct err *err)
 {
     struct events e = {NULL, 0, 0};
-    unsigned char page[PAGE];
+    unsigned char page[PAGE + 32] = {0}; /* a short record may be looked beyond */
     bool whole = true;
     long missed;
     int fd;
@@ -219,7 +260,7 @@ int trace_stop(struct trace_event **events, size_t *count, struct err *err)
     fd = open(TRACING "per_cpu/cpu0/trace_pipe_raw", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
         return err_sys(err, ERR_SYSTEM, errno, "cannot read the trace");
-    while (read(fd, page, sizeof(page)) > 0)
+    while (read(fd, page, PAGE) > 0)
         whole = read_page(&e, page) && whole;
     close(fd);
     missed = missed_hits();

@@ -31,8 +31,8 @@ int trace_open(struct err *err);
 int trace_start(struct err *err);
 
 /*
- * Stops and reads what was recorded; *events is the caller's, with free(). ERR_MEASURE if the kernel
- * lost an event.
+ * Stops and reads what was recorded; *events is the caller's, with free(). ERR_MEASURE if the
+ * kernel lost an event.
  */
 int trace_stop(struct trace_event **events, size_t *count, struct err *err);
 

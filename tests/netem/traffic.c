@@ -1,5 +1,7 @@
 #include "traffic.h"
 
+#include "base/mem.h"
+#include "net/namespace.h"
 #include "net/rtnl.h"
 
 #include <arpa/inet.h>
@@ -7,6 +9,7 @@
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -21,8 +24,8 @@
 
 static void fill_header(unsigned char *out, uint32_t bytes)
 {
-    static const unsigned char ip[20] = {0x45, ECT_0, 0, 0, 0, 0, 0, 0, 64,  253,
-                                         0,    0,     0, 0, 0, 0, 0, 0, 0,   0};
+    static const unsigned char ip[20] = {0x45, ECT_0, 0, 0, 0, 0, 0, 0, 64, 253,
+                                         0,    0,     0, 0, 0, 0, 0, 0, 0,  0};
     uint16_t length = htons((uint16_t)(bytes - HEADER));
 
     memset(out, 2, 12); /* locally administered addresses; nobody has them */
@@ -57,9 +60,8 @@ uint32_t traffic_seq(const unsigned char *frame)
 
 static int packet_socket(int protocol, int index, struct err *err)
 {
-    struct sockaddr_ll at = {.sll_family = AF_PACKET,
-                             .sll_protocol = htons((uint16_t)protocol),
-                             .sll_ifindex = index};
+    struct sockaddr_ll at = {
+        .sll_family = AF_PACKET, .sll_protocol = htons((uint16_t)protocol), .sll_ifindex = index};
     int size = 512 << 20, on = 1;
     int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
 
@@ -76,15 +78,29 @@ static int packet_socket(int protocol, int index, struct err *err)
     return fd;
 }
 
+/* IPv6 has its own to say on a link that comes up; where the kernel has no IPv6, so much the
+ * better. */
+static void quieten(const char *device)
+{
+    char name[64];
+    struct err err;
+
+    snprintf(name, sizeof(name), "ipv6/conf/%s/disable_ipv6", device);
+    (void)namespace_sysctl(name, "1", &err);
+}
+
 int traffic_open(struct traffic *t, struct rtnl *r, int n, struct err *err)
 {
     struct rtnl_link from, to;
 
     snprintf(t->from, sizeof(t->from), "a%d", n);
     snprintf(t->to, sizeof(t->to), "b%d", n);
-    if (rtnl_veth(r, t->from, t->to, -1, err) < 0 || rtnl_link_up(r, t->from, 1500, 1, err) < 0 ||
-        rtnl_link_up(r, t->to, 1500, 1, err) < 0 || rtnl_link_find(r, t->from, &from, err) < 0 ||
-        rtnl_link_find(r, t->to, &to, err) < 0)
+    if (rtnl_veth(r, t->from, t->to, -1, err) < 0)
+        return -1;
+    quieten(t->from);
+    quieten(t->to);
+    if (rtnl_link_up(r, t->from, 1500, 1, err) < 0 || rtnl_link_up(r, t->to, 1500, 1, err) < 0 ||
+        rtnl_link_find(r, t->from, &from, err) < 0 || rtnl_link_find(r, t->to, &to, err) < 0)
         return -1;
     t->from_index = from.ifindex;
     t->out_fd = packet_socket(0, from.ifindex, err); /* protocol 0: receives nothing */
@@ -100,17 +116,27 @@ void traffic_close(struct traffic *t)
     close(t->in_fd);
 }
 
-int traffic_send(const struct traffic *t, uint32_t count, int64_t pause_ns, struct err *err)
+static int64_t real_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_REALTIME, &t);
+    return t.tv_sec * 1000000000LL + t.tv_nsec;
+}
+
+int traffic_send(const struct traffic *t, uint32_t count, int64_t pause_ns, int64_t *sent_ns,
+                 struct err *err)
 {
     struct timespec pause = {pause_ns / 1000000000, pause_ns % 1000000000};
-    struct sockaddr_ll to = {.sll_family = AF_PACKET,
-                             .sll_protocol = htons(ETH_P_IP),
-                             .sll_ifindex = t->from_index};
+    struct sockaddr_ll to = {
+        .sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_IP), .sll_ifindex = t->from_index};
     unsigned char frame[TRAFFIC_MAX_BYTES];
 
     for (uint32_t seq = 0; seq < count; seq++) {
         uint32_t bytes = traffic_frame(seq, frame);
 
+        if (sent_ns)
+            sent_ns[seq] = real_ns();
         /* A full queue says ENOBUFS: that packet is dropped, which is what is looked at. */
         if (sendto(t->out_fd, frame, bytes, 0, (struct sockaddr *)&to, sizeof(to)) < 0 &&
             errno != ENOBUFS)
@@ -119,6 +145,19 @@ int traffic_send(const struct traffic *t, uint32_t count, int64_t pause_ns, stru
             nanosleep(&pause, NULL);
     }
     return 0;
+}
+
+int traffic_drain(const struct traffic *t, struct rtnl *r, struct err *err)
+{
+    struct rtnl_qdisc q = {.options = xmalloc(RTNL_OPTIONS_MAX)};
+    struct timespec pause = {0, 5000000};
+    int status;
+
+    while ((status = rtnl_qdisc_get(r, t->from, &q, err)) == 0 && q.queued)
+        nanosleep(&pause, NULL);
+    nanosleep(&pause, NULL);
+    free(q.options);
+    return status;
 }
 
 static uint32_t differing_bits(const unsigned char *frame, size_t len, uint32_t seq, bool *marked)

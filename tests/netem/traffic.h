@@ -30,8 +30,15 @@ struct traffic {
 int traffic_open(struct traffic *t, struct rtnl *r, int n, struct err *err);
 void traffic_close(struct traffic *t);
 
-/* Sends frames 0 .. count-1, with a pause of `pause_ns` after every 500. */
-int traffic_send(const struct traffic *t, uint32_t count, int64_t pause_ns, struct err *err);
+/*
+ * Sends frames 0 .. count-1, with a pause of `pause_ns` after every 500. sent_ns (may be NULL) gets
+ * the real time just before each.
+ */
+int traffic_send(const struct traffic *t, uint32_t count, int64_t pause_ns, int64_t *sent_ns,
+                 struct err *err);
+
+/* Waits until the discipline is empty and everything has arrived. */
+int traffic_drain(const struct traffic *t, struct rtnl *r, struct err *err);
 
 struct traffic_arrival {
     uint32_t seq;
