@@ -74,8 +74,7 @@ static void offer(struct walk *w)
 {
     struct entered e = enter(w);
     struct fate_copy copies[FATE_COPIES];
-    unsigned char frame[TRAFFIC_MAX_BYTES];
-    uint32_t bytes = traffic_frame(w->seq, frame);
+    uint32_t bytes = traffic_bytes(w->seq);
     int count = fate_decide(w->f, e.now_ns[0], bytes, true, &w->q, copies);
 
     if (count != e.count && w->seq >= w->c->settle)

@@ -35,13 +35,20 @@ static void fill_header(unsigned char *out, uint32_t bytes)
     memcpy(out + HEADER + 2, &length, sizeof(length));
 }
 
+uint32_t traffic_bytes(uint32_t seq)
+{
+    return 64 + seq * 37 % (TRAFFIC_MAX_BYTES - 64);
+}
+
 uint32_t traffic_frame(uint32_t seq, unsigned char out[TRAFFIC_MAX_BYTES])
 {
-    uint32_t bytes = 64 + seq * 37 % (TRAFFIC_MAX_BYTES - 64);
+    static unsigned char ramp[TRAFFIC_MAX_BYTES + 256];
+    uint32_t bytes = traffic_bytes(seq);
 
+    for (size_t i = 0; ramp[1] == 0 && i < sizeof(ramp); i++)
+        ramp[sizeof(ramp) - 1 - i] = (unsigned char)(sizeof(ramp) - 1 - i);
+    memcpy(out, ramp + (seq & 0xff), bytes);
     fill_header(out, bytes);
-    for (size_t i = NUMBERS; i < bytes; i++)
-        out[i] = (unsigned char)(seq + i);
     for (size_t i = 0; i < 3; i++)
         memcpy(out + NUMBERS + 4 * i, &seq, sizeof(seq));
     return bytes;
@@ -162,7 +169,7 @@ int traffic_drain(const struct traffic *t, struct rtnl *r, struct err *err)
 
 static uint32_t differing_bits(const unsigned char *frame, size_t len, uint32_t seq, bool *marked)
 {
-    unsigned char want[TRAFFIC_MAX_BYTES] = {0};
+    unsigned char want[TRAFFIC_MAX_BYTES];
     uint32_t bytes = traffic_frame(seq, want);
     uint32_t bits = 0;
 
@@ -173,6 +180,8 @@ static uint32_t differing_bits(const unsigned char *frame, size_t len, uint32_t 
     }
     if (bytes != len)
         return UINT32_MAX;
+    if (memcmp(frame, want, bytes) == 0)
+        return 0;
     for (size_t i = 0; i < bytes; i++)
         bits += (uint32_t)__builtin_popcount((unsigned)(frame[i] ^ want[i]));
     return bits;

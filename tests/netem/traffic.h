@@ -14,7 +14,10 @@ struct rtnl;
 
 #define TRAFFIC_MAX_BYTES 1024u
 
-/* The content of frame `seq`, which has its own length: an IPv4 header with ECT(0), the number. */
+/* Each frame has its own length, with its Ethernet header. */
+uint32_t traffic_bytes(uint32_t seq);
+
+/* The content of frame `seq`: an IPv4 header with ECT(0), the number. Returns its length. */
 uint32_t traffic_frame(uint32_t seq, unsigned char out[TRAFFIC_MAX_BYTES]);
 
 /* Its number; wrong where just these bits were flipped. */
