@@ -69,8 +69,14 @@ count() { # NAME
     while IFS= read -r line; do
         line=${line%$'\r'}
         case $line in
-        'ok '*) passed=$((passed + 1)) seen=$((seen + 1)) ;;
-        'not ok '*) failed=$((failed + 1)) seen=$((seen + 1)) ;;
+        'ok '*)
+            passed=$((passed + 1)) seen=$((seen + 1))
+            line="ok $((passed + failed)) - ${line#* - }" # one count over both machines
+            ;;
+        'not ok '*)
+            failed=$((failed + 1)) seen=$((seen + 1))
+            line="not ok $((passed + failed)) - ${line#* - }"
+            ;;
         1..*)
             planned=${line#1..}
             continue
