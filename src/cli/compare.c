@@ -26,8 +26,7 @@ static const char *const examples[] = {
     "fail (exit 1) if the candidate is more than 5% slower",
     "abba compare --aa './old x'",
     "how much two runs of the same program differ here",
-    "git bisect run sh -c 'make || exit 125; abba --bisect --threshold wall_time=10% /tmp/good "
-    "./new'",
+    "git bisect run sh -c 'make || exit 125; abba --bisect ... /tmp/good ./new'",
     "find the commit that made it slower than a copy of a good build",
     NULL};
 
