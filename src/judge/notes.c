@@ -294,6 +294,23 @@ static void note_programs(struct notes *n, const struct judging *j)
         add(n, "A/A: both sides are the same; what differs is the noise of this machine");
 }
 
+/* With --allow-failures a failing command is measured like any other; that is told. */
+static void note_allowed_exits(struct notes *n, const struct judging *j)
+{
+    const struct archive *a = j->archive;
+
+    for (size_t v = 0; v < j->plan->variant_count && j->plan->allow_failures; v++) {
+        size_t runs = 0;
+
+        for (size_t i = 0; i < a->sample_count; i++)
+            runs += a->samples[i].nonzero_exit && a->samples[i].status == SAMPLE_OK &&
+                    strcmp(a->samples[i].variant, j->plan->variants[v].name) == 0;
+        if (runs)
+            add(n, "'%s' exited with a status other than 0 in %zu of its runs, as was allowed",
+                j->plan->variants[v].name, runs);
+    }
+}
+
 static bool several_roles(const struct judging *j)
 {
     for (size_t i = 0; i < j->plan->runner_count; i++) {
@@ -350,6 +367,7 @@ void notes_series(struct report *r, const struct assessment *x, const struct jud
     note_idle_limits(&n, j);
     note_claims(&n, r);
     note_programs(&n, j);
+    note_allowed_exits(&n, j);
     note_counters(&n, j->archive->machine);
     if (r->gating_verdicts)
         add(&n, "a true change equal to the threshold is flagged about half the time; the "

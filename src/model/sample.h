@@ -58,6 +58,7 @@ struct sample {
     const char *profile;
     enum sample_status status;
     const char *error;    /* NULL if ok; one line */
+    bool nonzero_exit;    /* as read: a role exited with a status other than 0 */
     bool program_changed; /* a file under test is not the plan's any more: the series is invalid */
     const char *started;  /* UTC, ISO 8601 */
     struct sample_metric *metrics;

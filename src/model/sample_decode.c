@@ -315,6 +315,7 @@ static int read_each_role(struct line *d, struct sample *s)
             return -1;
         line_leave(d);
         draft.r.name = line_keep(d, &key, twin->name);
+        s->nonzero_exit |= draft.r.exit_code != 0;
         s->roles = line_grow(d->arena, s->roles, s->role_count, &room, sizeof *s->roles);
         s->roles[s->role_count++] = draft.r;
     }
@@ -376,11 +377,11 @@ enum sample_key {
 static const char *const sample_keys[] = {
     "run",     "pair",    "slot",   "attempt", "stage",
     "variant", "profile", "status", "error",   "program_changed",
-    "started", "metrics", "roles",  "net",   "noise",
+    "started", "metrics", "roles",  "net",     "noise",
 };
-static const struct line_shape sample_shape = {sample_keys, COUNT(sample_keys),
-                                               ((1u << COUNT(sample_keys)) - 1) &
-                                                   ~(1u << SAMPLE_PROGRAM_CHANGED | 1u << SAMPLE_NET)};
+static const struct line_shape sample_shape = {
+    sample_keys, COUNT(sample_keys),
+    ((1u << COUNT(sample_keys)) - 1) & ~(1u << SAMPLE_PROGRAM_CHANGED | 1u << SAMPLE_NET)};
 
 static int read_stage(struct line *d, enum sample_stage *out)
 {

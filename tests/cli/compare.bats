@@ -81,6 +81,10 @@ setup() {
     compare -n 6 -f "$cost/die exit 3" "$cost/die exit 4"
     expect_status 0
     expect_out "6 pairs"
+    expect_out "'baseline' exited with a status other than 0 in 6 of its runs, as was allowed"
+    compare -n 6 -f true "$cost/spin 1"
+    expect_status 0
+    expect_no "as was allowed"
 }
 
 @test "json on standard output is nothing but json" {
