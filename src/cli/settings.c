@@ -280,6 +280,14 @@ static const struct option_def machine[] = {
 };
 GROUP(group_machine, "What this machine cannot do", machine);
 
+/* The same wherever something is printed. */
+#define COLOR_OPTION                                                                               \
+    {                                                                                              \
+        .name = "color", .arg = "WHEN", .kind = OPTION_CHOICE, .offset = AT(color),                \
+        .choices = color_choices, .preset = "auto",                                                \
+        .help = "auto, always (or ansi) or never; NO_COLOR in the environment means never"         \
+    }
+
 static const struct option_def output[] = {
     {.name = "format",
      .arg = "FORMAT",
@@ -296,13 +304,7 @@ static const struct option_def output[] = {
      .names = NAMES_FILE,
      .absent = "standard output",
      .help = "write the report to this file"},
-    {.name = "color",
-     .arg = "WHEN",
-     .kind = OPTION_CHOICE,
-     .offset = AT(color),
-     .choices = color_choices,
-     .preset = "auto",
-     .help = "auto, always (or ansi) or never; NO_COLOR in the environment means never"},
+    COLOR_OPTION,
     {.letter = 'q',
      .name = "quiet",
      .kind = OPTION_FLAG,
@@ -317,13 +319,7 @@ static const struct option_def output[] = {
 GROUP(group_output, "Output", output);
 
 static const struct option_def plain[] = {
-    {.name = "color",
-     .arg = "WHEN",
-     .kind = OPTION_CHOICE,
-     .offset = AT(color),
-     .choices = color_choices,
-     .preset = "auto",
-     .help = "auto, always (or ansi) or never; NO_COLOR in the environment means never"},
+    COLOR_OPTION,
     {.letter = 'q',
      .name = "quiet",
      .kind = OPTION_FLAG,
