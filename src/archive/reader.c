@@ -146,7 +146,7 @@ static int read_series(struct archive_store *s, struct err *err)
 static int read_line(struct archive_store *s, const char *line, size_t len,
                      struct sample_source *from, struct sample *sample, struct err *err)
 {
-    if (s->shown.whole)
+    if (s->shown.roles == ROLES_OF_ALL)
         return sample_decode(sample, line, len, from, &s->arena, err);
 
     from->roles = &s->passing;
@@ -268,12 +268,13 @@ static int read_report(struct archive_store *s, struct err *err)
     return 0;
 }
 
-static int open_store(struct archive **out, const char *folder, bool whole, struct err *err)
+int archive_open(struct archive **out, const char *folder, enum archive_roles roles,
+                 struct err *err)
 {
     struct archive_store *s = xcalloc(1, sizeof *s);
 
     *out = NULL;
-    s->shown.whole = whole;
+    s->shown.roles = roles;
     arena_init(&s->arena);
     arena_init(&s->passing);
     buf_init(&s->report, 0);
@@ -285,16 +286,6 @@ static int open_store(struct archive **out, const char *folder, bool whole, stru
     s->shown.folder = s->folder.path;
     *out = &s->shown;
     return 0;
-}
-
-int archive_open(struct archive **out, const char *folder, struct err *err)
-{
-    return open_store(out, folder, false, err);
-}
-
-int archive_open_whole(struct archive **out, const char *folder, struct err *err)
-{
-    return open_store(out, folder, true, err);
 }
 
 void archive_close(struct archive *a)

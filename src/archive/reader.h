@@ -5,8 +5,8 @@
  * ignored and counted as torn. Anything else that does not fit is ERR_ARCHIVE, naming file and
  * line.
  *
- * Roles are what judge/ and report/ need least and what takes the most room in a long series; they
- * are kept of runs that did not end well, and of all runs by archive_open_whole.
+ * Roles are what judge/ and report/ need least and what takes the most room in a long series:
+ * whoever opens an archive says whose roles are kept.
  */
 #ifndef ABBA_ARCHIVE_READER_H
 #define ABBA_ARCHIVE_READER_H
@@ -16,6 +16,9 @@
 #include "model/plan.h"
 #include "model/sample.h"
 
+/* Of which runs the roles are kept: of those that did not end well, or of all. */
+enum archive_roles { ROLES_OF_FAILED, ROLES_OF_ALL };
+
 struct archive {
     const char *folder;
     const struct plan *plan;
@@ -24,11 +27,11 @@ struct archive {
     const char *started;    /* when series.json was written: UTC, ISO 8601 */
     struct sample *samples; /* in the order of the file */
     size_t sample_count;
-    bool whole;         /* every sample has its roles; else only those that did not end well */
-    bool finished;      /* SHA256SUMS is there */
-    bool torn;          /* the last line of samples.jsonl had no newline */
-    char digest[65];    /* SHA-256 of SHA256SUMS, "" if unfinished */
-    const char *report; /* text of report.json, NULL if there is none */
+    enum archive_roles roles; /* those that the samples have */
+    bool finished;            /* SHA256SUMS is there */
+    bool torn;                /* the last line of samples.jsonl had no newline */
+    char digest[65];          /* SHA-256 of SHA256SUMS, "" if unfinished */
+    const char *report;       /* text of report.json, NULL if there is none */
     size_t report_len;
 };
 
@@ -36,10 +39,7 @@ struct archive {
  * Opens and reads a whole archive; the plan's hash is made again and compared. ERR_ARCHIVE if it is
  * damaged or none, ERR_UNFINISHED if it ended before its plan was written.
  */
-int archive_open(struct archive **a, const char *folder, struct err *err);
-
-/* The same, with the roles of all runs. */
-int archive_open_whole(struct archive **a, const char *folder, struct err *err);
+int archive_open(struct archive **a, const char *folder, enum archive_roles roles, struct err *err);
 void archive_close(struct archive *a); /* safe on NULL */
 
 #endif

@@ -270,7 +270,7 @@ int archive_verify(const struct archive *a, const char *digest, struct err *err)
 {
     struct check c = {.archive = a};
 
-    ABBA_ASSERT(a->whole);
+    ABBA_ASSERT(a->roles == ROLES_OF_ALL);
     if (folder_open(&c.folder, a->folder, err) < 0)
         return -1;
     int rc = check_all(&c, digest, err);

@@ -13,7 +13,7 @@
  * 0: whole. -1 with ERR_ARCHIVE naming the first difference, or ERR_UNFINISHED
  * ("unfinished: 37 of 120 runs") for an archive without SHA256SUMS that is sound as far as it goes.
  * `digest` (64 hex digits, or NULL) is what SHA256SUMS must hash to. The archive was opened by
- * archive_open_whole, which made the plan's hash again.
+ * archive_open with ROLES_OF_ALL, which made the plan's hash again.
  */
 int archive_verify(const struct archive *a, const char *digest, struct err *err);
 

@@ -25,6 +25,17 @@ static int check_metric(const struct plan *plan, const char *name, struct err *e
                 : err_hint(err, "'abba list metrics' names them all");
 }
 
+/* Two limits of one metric would leave open which of them holds. */
+static int check_once(const struct thresholds *t, const struct limit *limit, struct err *err)
+{
+    for (const struct limit *before = t->limits; before < limit; before++) {
+        if (strcmp(before->metric, limit->metric) == 0)
+            return err_set(err, ERR_USAGE, "option '--threshold': '%s' is given twice: %s and %s",
+                           limit->metric, before->worse_text, limit->worse_text);
+    }
+    return 0;
+}
+
 int archives_thresholds(const struct archive *a, const struct strings *asked, struct arena *arena,
                         struct thresholds *t, struct err *err)
 {
@@ -46,7 +57,7 @@ int archives_thresholds(const struct archive *a, const struct strings *asked, st
             err->code = ERR_USAGE;
             return err_wrap(err, "option '--threshold': '%s'", text);
         }
-        if (check_metric(a->plan, limit->metric, err) != 0)
+        if (check_metric(a->plan, limit->metric, err) != 0 || check_once(t, limit, err) != 0)
             return -1;
     }
     return 0;

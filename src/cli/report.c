@@ -52,7 +52,7 @@ static int report(struct settings *s, struct err *err)
     struct report r;
     int status = -1;
 
-    if (archive_open(&a, s->operands.items[0], err) != 0)
+    if (archive_open(&a, s->operands.items[0], ROLES_OF_FAILED, err) != 0)
         return -1;
     if (a->finished && archive_check_sources(a, err) != 0)
         goto out;

@@ -93,7 +93,7 @@ static int verify(struct settings *s, struct err *err)
 
     if (s->digest && digest_of(s->digest, &s->arena, &digest, err) != 0)
         return -1;
-    if (archive_open_whole(&a, s->operands.items[0], err) != 0)
+    if (archive_open(&a, s->operands.items[0], ROLES_OF_ALL, err) != 0)
         return -1;
     if (archive_verify(a, digest, err) != 0 || check_report(a, s, err) != 0)
         goto out;

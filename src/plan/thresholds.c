@@ -124,6 +124,9 @@ static int add_threshold(struct plan *p, const char *text, struct arena *arena, 
         return -1;
     drop_overrides(&p->thresholds, metric);
     limit = general_limit(&p->thresholds, metric);
+    if (limit->asked)
+        return err_set(err, ERR_USAGE, "--threshold: '%s' is given twice: %s and %s", metric,
+                       limit->worse_text, percent);
     limit->worse = worse;
     limit->worse_text = percent;
     limit->asked = true;

@@ -401,7 +401,7 @@ END
 @test "options given twice, unknown, without argument or with a wrong one are usage errors" {
     for words in "-n 6 -n 6" "--nosuch" "-n" "-n x" "-n 0" "--pairs=" "--timeout 5" "--quiet=1" \
         "--color blue" "--format xml" "--threshold wall_time" "--threshold wall_time=x" \
-        "--threshold =5%" "--env X" "--cpus 99999" "--cpus x" "--seed -1" "--input /nonexistent" \
+        "--threshold =5%" "--threshold wall_time=5% --threshold wall_time=6%" "--env X" "--cpus 99999" "--cpus x" "--seed -1" "--input /nonexistent" \
         "-q -v" "--event no-such-event-name" "--timeout 1us" "--timeout 25h" "--pause 2h" "-n 10001"; do
         # shellcheck disable=SC2086
         compare $words true true

@@ -60,6 +60,9 @@ assert root.find(".//testcase[@name=\"cpu_time\"]/failure") is not None'
     abba report kept --threshold cpu_tiem=5%
     expect_status 2
     expect_err "cpu_time"
+    abba report kept --threshold cpu_time=5% --threshold cpu_time=6%
+    expect_status 2
+    expect_err "option '--threshold': 'cpu_time' is given twice: 5% and 6%"
     abba report kept --threshold cpu_time
     expect_status 2
 }

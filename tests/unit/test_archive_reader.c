@@ -33,7 +33,7 @@ static struct archive *open_good(void)
     struct archive *a;
     struct err err = {0};
 
-    if (archive_open(&a, m.folder, &err) < 0)
+    if (archive_open(&a, m.folder, ROLES_OF_FAILED, &err) < 0)
         fail_msg("%s", err.msg);
     return a;
 }
@@ -43,7 +43,7 @@ static void refuses(enum err_code code, const char *complaint)
     struct archive *a;
     struct err err = {0};
 
-    if (archive_open(&a, m.folder, &err) == 0)
+    if (archive_open(&a, m.folder, ROLES_OF_FAILED, &err) == 0)
         fail_msg("it was read; expected: %s", complaint);
     assert_null(a);
     if (err.code != code || !strstr(err.msg, complaint))
@@ -104,7 +104,7 @@ static void roles_are_kept_of_runs_that_did_not_end_well(void **state)
                        "\"status\":\"failed\",\"error\":\"x\"");
     struct archive *a = open_good();
 
-    assert_false(a->whole);
+    assert_int_equal(a->roles, ROLES_OF_FAILED);
     assert_int_equal(a->samples[0].status, SAMPLE_FAILED);
     assert_int_equal(a->samples[0].role_count, 2);
     assert_string_equal(a->samples[0].roles[1].name, "sender");
@@ -119,8 +119,8 @@ static void a_whole_archive_has_the_roles_of_all_runs(void **state)
     struct archive *a;
     struct err err = {0};
 
-    assert_int_equal(archive_open_whole(&a, m.folder, &err), 0);
-    assert_true(a->whole);
+    assert_int_equal(archive_open(&a, m.folder, ROLES_OF_ALL, &err), 0);
+    assert_int_equal(a->roles, ROLES_OF_ALL);
     for (size_t i = 0; i < a->sample_count; i++) {
         assert_int_equal(a->samples[i].role_count, 2);
         assert_string_equal(a->samples[i].roles[1].name, "sender");
@@ -264,14 +264,15 @@ static void what_is_no_archive_is_told(void **state)
     const char *empty = arena_printf(&m.arena, "%s/empty", m.base);
 
     assert_int_equal(mkdir(empty, 0777), 0);
-    assert_int_equal(archive_open(&a, empty, &err), -1);
+    assert_int_equal(archive_open(&a, empty, ROLES_OF_FAILED, &err), -1);
     assert_int_equal(err.code, ERR_ARCHIVE);
     assert_non_null(strstr(err.msg, "is not an archive"));
     assert_true(err.hint[0]);
-    assert_int_equal(archive_open(&a, "/nonexistent/abba", &err), -1);
+    assert_int_equal(archive_open(&a, "/nonexistent/abba", ROLES_OF_FAILED, &err), -1);
     assert_int_equal(err.code, ERR_ARCHIVE);
     assert_non_null(strstr(err.msg, "no archive at '/nonexistent/abba'"));
-    assert_int_equal(archive_open(&a, made_archive_path(&m, "series.json"), &err), -1);
+    assert_int_equal(archive_open(&a, made_archive_path(&m, ROLES_OF_FAILED, "series.json"), &err),
+                     -1);
     assert_int_equal(err.code, ERR_ARCHIVE);
     assert_true(err.hint[0]);
 }
