@@ -271,7 +271,7 @@ static void what_is_no_archive_is_told(void **state)
     assert_int_equal(archive_open(&a, "/nonexistent/abba", ROLES_OF_FAILED, &err), -1);
     assert_int_equal(err.code, ERR_ARCHIVE);
     assert_non_null(strstr(err.msg, "no archive at '/nonexistent/abba'"));
-    assert_int_equal(archive_open(&a, made_archive_path(&m, ROLES_OF_FAILED, "series.json"), &err),
+    assert_int_equal(archive_open(&a, made_archive_path(&m, "series.json"), ROLES_OF_FAILED, &err),
                      -1);
     assert_int_equal(err.code, ERR_ARCHIVE);
     assert_true(err.hint[0]);
