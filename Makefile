@@ -186,8 +186,9 @@ $(ZYGOTE): $(ZYGOTE_OBJ)
 
 # ---- runners: runners/NAME/*.c make $(BUILD)/runners/NAME/NAME ----------------------------------
 # runners/NAME/build.mk may set RUNNER_PC_NAME (pkg-config modules; without them the runner is left
-# out, with a note), RUNNER_CFLAGS_NAME and RUNNER_LIBS_NAME.
-RUNNERS := $(sort $(patsubst runners/%/,%,$(dir $(wildcard runners/*/*.c))))
+# out, with a note), RUNNER_CFLAGS_NAME and RUNNER_LIBS_NAME. runners/common is linked to each.
+RUNNERS := $(filter-out common,$(sort $(patsubst runners/%/,%,$(dir $(wildcard runners/*/*.c)))))
+RUNNERS_COMMON := $(patsubst %.c,$(BUILD)/%.o,$(wildcard runners/common/*.c))
 -include $(wildcard runners/*/build.mk)
 RUNNERS_LEFT_OUT := $(foreach r,$(RUNNERS),$(if $(RUNNER_PC_$(r)),$(shell \
                       pkg-config --exists $(RUNNER_PC_$(r)) 2>/dev/null || echo $(r))))
@@ -197,13 +198,18 @@ RUNNER_PROGRAMS := $(foreach r,$(filter-out $(RUNNERS_LEFT_OUT),$(RUNNERS)),$(BU
 runners: $(RUNNER_PROGRAMS) ## the runners' programs alone
 	$(foreach r,$(RUNNERS_LEFT_OUT),@echo "note: runner '$(r)' left out: pkg-config finds no $(RUNNER_PC_$(r))")
 
+$(BUILD)/runners/common/%.o: runners/common/%.c $(BUILD)/.plain
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(PLAIN) $(DEPS) -c -o $@ $<
+
 define runner
 $(BUILD)/runners/$(1)/%.o: runners/$(1)/%.c $(BUILD)/.plain
 	$$(call say,CC,$$<)
 	@mkdir -p $$(@D)
 	$$(Q)$$(CC) $$(PLAIN) $$(RUNNER_CFLAGS_$(1)) $$(if $$(RUNNER_PC_$(1)),$$$$(pkg-config --cflags $$(RUNNER_PC_$(1)))) \
 	    $$(DEPS) -c -o $$@ $$<
-$(BUILD)/runners/$(1)/$(1): $$(patsubst %.c,$(BUILD)/%.o,$$(wildcard runners/$(1)/*.c))
+$(BUILD)/runners/$(1)/$(1): $$(patsubst %.c,$(BUILD)/%.o,$$(wildcard runners/$(1)/*.c)) $(RUNNERS_COMMON)
 	$$(call say,LINK,$$@)
 	$$(Q)$$(CC) -Wl,--as-needed -o $$@ $$^ $$(if $$(RUNNER_PC_$(1)),$$$$(pkg-config --libs $$(RUNNER_PC_$(1)))) \
 	    $$(RUNNER_LIBS_$(1)) -lm

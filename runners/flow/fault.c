@@ -1,6 +1,6 @@
 #include "fault.h"
 
-#include "units.h"
+#include "../common/units.h"
 
 #include <stdlib.h>
 #include <string.h>

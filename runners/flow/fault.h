@@ -5,7 +5,7 @@
 #ifndef FLOW_FAULT_H
 #define FLOW_FAULT_H
 
-#include "err.h"
+#include "../common/err.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 #include "io.h"
 
-#include "address.h"
-#include "timing.h"
+#include "../common/address.h"
+#include "../common/timing.h"
 #include "wire.h"
 
 #include <arpa/inet.h>

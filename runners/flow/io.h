@@ -11,7 +11,7 @@
 #ifndef FLOW_IO_H
 #define FLOW_IO_H
 
-#include "err.h"
+#include "../common/err.h"
 #include "fault.h"
 
 #include <stdbool.h>

@@ -6,7 +6,7 @@
 #include "options.h"
 #include "receiver.h"
 #include "sender.h"
-#include "timing.h"
+#include "../common/timing.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #include "options.h"
 
-#include "units.h"
+#include "../common/units.h"
 #include "wire.h"
 
 #include <getopt.h>

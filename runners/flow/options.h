@@ -5,7 +5,7 @@
 #ifndef FLOW_OPTIONS_H
 #define FLOW_OPTIONS_H
 
-#include "err.h"
+#include "../common/err.h"
 #include "fault.h"
 #include "io.h"
 

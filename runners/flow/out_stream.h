@@ -11,7 +11,7 @@
 
 #include "fault.h"
 #include "payload.h"
-#include "timing.h"
+#include "../common/timing.h"
 #include "wire.h"
 
 #include <stdbool.h>

@@ -3,7 +3,7 @@
 #include "fault.h"
 #include "in_stream.h"
 #include "io.h"
-#include "timing.h"
+#include "../common/timing.h"
 #include "wire.h"
 
 #include <stdlib.h>

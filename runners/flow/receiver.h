@@ -4,7 +4,7 @@
 #ifndef FLOW_RECEIVER_H
 #define FLOW_RECEIVER_H
 
-#include "err.h"
+#include "../common/err.h"
 #include "netstat.h"
 #include "options.h"
 

@@ -5,9 +5,9 @@
 #ifndef FLOW_SENDER_H
 #define FLOW_SENDER_H
 
-#include "err.h"
+#include "../common/err.h"
 #include "options.h"
-#include "timing.h"
+#include "../common/timing.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /*
  * timing: the clock, the round-trip estimator, the pacer, and a histogram of times.
  */
-#ifndef FLOW_TIMING_H
-#define FLOW_TIMING_H
+#ifndef COMMON_TIMING_H
+#define COMMON_TIMING_H
 
 #include <stdint.h>
 

@@ -1,8 +1,8 @@
 /*
  * address: numeric addresses and ports of UDP sockets; no name is ever looked up.
  */
-#ifndef FLOW_ADDRESS_H
-#define FLOW_ADDRESS_H
+#ifndef COMMON_ADDRESS_H
+#define COMMON_ADDRESS_H
 
 #include "err.h"
 

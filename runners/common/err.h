@@ -1,9 +1,9 @@
 /*
- * err: why a function of flow failed, one line of text. flow stands alone: it uses nothing of
- * the program that runs it.
+ * err: why a function of a runner's program failed, one line of text. These programs stand alone:
+ * they use nothing of the program that runs them, only each other's files in runners/common.
  */
-#ifndef FLOW_ERR_H
-#define FLOW_ERR_H
+#ifndef COMMON_ERR_H
+#define COMMON_ERR_H
 
 struct err {
     char msg[512]; /* lower case, no full stop, no newline */

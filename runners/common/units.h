@@ -2,8 +2,8 @@
  * units: quantities as people and tc write them. A number without its unit is taken for bytes
  * in a size, and refused in a rate or a time unless it is 0.
  */
-#ifndef FLOW_UNITS_H
-#define FLOW_UNITS_H
+#ifndef COMMON_UNITS_H
+#define COMMON_UNITS_H
 
 #include <stdint.h>
 
