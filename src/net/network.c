@@ -224,14 +224,23 @@ static void fill_proof(struct net *net, const struct keeper_report *r, struct ne
             arena, "links dropped %" PRIu64 " packets that nobody asked to lose", r->link_drops);
 }
 
-int network_down(struct net *net, struct net_proof *proof, struct arena *arena, struct err *err)
+/* The keeper's end of the socket says the rest: with all closed here, nothing holds the network. */
+static void let_go(struct net *net)
+{
+    if (net->control >= 0)
+        close(net->control);
+    net->control = -1;
+    for (int i = 0; i < net->ns_count; i++)
+        close(net->ns[i]);
+    net->ns_count = 0;
+}
+
+int network_prove(struct net *net, struct net_proof *proof, struct arena *arena, struct err *err)
 {
     struct keeper_report report = {.status = 0};
     int status = -1;
 
     memset(proof, 0, sizeof(*proof));
-    if (!net)
-        return 0;
     if (send(net->control, "", 1, MSG_NOSIGNAL) < 0)
         err_sys(err, ERR_SYSTEM, errno, "the private network's keeper has gone");
     else if (hear(net, &report, sizeof(report), err) == 0)
@@ -240,8 +249,16 @@ int network_down(struct net *net, struct net_proof *proof, struct arena *arena, 
         fill_proof(net, &report, proof, arena);
     else if (report.status < 0)
         *err = report.err;
-    network_kill(net);
+    let_go(net);
     return status == 0 ? 0 : err_wrap(err, "private network");
+}
+
+int network_down(struct net *net, struct net_proof *proof, struct arena *arena, struct err *err)
+{
+    int status = network_prove(net, proof, arena, err);
+
+    network_kill(net);
+    return status;
 }
 
 void network_kill(struct net *net)
@@ -253,10 +270,7 @@ void network_kill(struct net *net)
         while (waitpid(net->keeper, NULL, 0) < 0 && errno == EINTR)
             ;
     }
-    if (net->control >= 0)
-        close(net->control);
-    for (int i = 0; i < net->ns_count; i++)
-        close(net->ns[i]);
+    let_go(net);
     arena_release(&net->arena);
     free(net);
 }

@@ -52,10 +52,17 @@ const char *network_address(const struct net *net, size_t role);
 /* Which back end it became; NET_BACKEND_AUTO: none, nothing is asked of the packets. */
 enum net_backend network_backend(const struct net *net);
 
-/* Ends the network, fills in the proof (text in the arena) and frees. Safe on NULL. */
+/*
+ * Ends the network and fills in the proof (text in the arena). Its keeper then leaves by itself,
+ * which takes the kernel some 25 ms a packet socket (packet_release waits for RCU, and uses no
+ * processor meanwhile): network_kill waits for that, best after the pause before the next run.
+ */
+int network_prove(struct net *net, struct net_proof *proof, struct arena *arena, struct err *err);
+
+/* network_prove and network_kill. */
 int network_down(struct net *net, struct net_proof *proof, struct arena *arena, struct err *err);
 
-/* Frees without asking for anything, as after an error. Safe on NULL. */
+/* Frees, without asking for anything; when it returns there is no keeper. Safe on NULL. */
 void network_kill(struct net *net);
 
 /* What a probe found: round trips and losses against the model. */

@@ -78,7 +78,7 @@ void ring_close(struct ring *r)
     r->fd = -1;
 }
 
-int ring_listen(struct ring *r, int ifindex, struct err *err)
+int ring_make(struct ring *r, struct err *err)
 {
     struct tpacket_req request = {.tp_block_size = BLOCK_BYTES,
                                   .tp_block_nr = (unsigned)(RING_BYTES / BLOCK_BYTES),
@@ -92,6 +92,13 @@ int ring_listen(struct ring *r, int ifindex, struct err *err)
     if (frames == MAP_FAILED)
         return err_sys(err, ERR_SYSTEM, errno, "cannot map a ring of %u packets", RING_FRAMES);
     r->frames = frames;
+    return 0;
+}
+
+int ring_listen(struct ring *r, int ifindex, struct err *err)
+{
+    if (!r->frames && ring_make(r, err) < 0)
+        return -1;
     return bind_device(r->fd, ifindex, ETH_P_ALL, err);
 }
 

@@ -41,7 +41,10 @@ struct ring_packet {
 int ring_open(struct ring *r, int ifindex, struct err *err);
 void ring_close(struct ring *r);
 
-/* Makes the ring; from now on arriving packets are kept. */
+/* Makes the ring, before ring_listen or in it: most of the time is waiting for the kernel (RCU). */
+int ring_make(struct ring *r, struct err *err);
+
+/* From now on arriving packets are kept. */
 int ring_listen(struct ring *r, int ifindex, struct err *err);
 
 /* Whether a packet is there. */

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,10 @@
 
 struct port {
     struct ring ring;
+    bool making; /* a thread makes the ring, and leaves status and error here */
+    pthread_t maker;
+    int made;
+    struct err made_err;
     int ifindex;
     bool has_mac;
     unsigned char mac[SHAPER_MAC_BYTES];
@@ -69,6 +74,49 @@ int shaper_new(struct shaper **s, struct err *err)
     return 0;
 }
 
+static void *make_ring(void *arg)
+{
+    struct port *port = arg;
+
+    port->made = ring_make(&port->ring, &port->made_err);
+    return NULL;
+}
+
+static int await_ring(struct port *port, struct err *err)
+{
+    if (!port->making)
+        return 0;
+    pthread_join(port->maker, NULL);
+    port->making = false;
+    if (port->made < 0)
+        *err = port->made_err;
+    return port->made;
+}
+
+static void *close_ring(void *ring)
+{
+    ring_close(ring);
+    return NULL;
+}
+
+/* Each at the same time as the others: closing is waiting, as making is (packet_release). */
+static void close_rings(struct shaper *s)
+{
+    pthread_t closing[SHAPER_MAX_PORTS];
+    bool begun[SHAPER_MAX_PORTS];
+    struct err ignored;
+
+    for (int i = 0; i < s->port_count; i++)
+        (void)await_ring(&s->ports[i], &ignored);
+    for (int i = 0; i < s->port_count; i++)
+        begun[i] = i > 0 && pthread_create(&closing[i], NULL, close_ring, &s->ports[i].ring) == 0;
+    for (int i = 0; i < s->port_count; i++)
+        if (!begun[i])
+            ring_close(&s->ports[i].ring);
+        else
+            pthread_join(closing[i], NULL);
+}
+
 void shaper_free(struct shaper *s)
 {
     if (!s)
@@ -77,8 +125,7 @@ void shaper_free(struct shaper *s)
         queue_release(&s->flows[i]->queue);
         free(s->flows[i]);
     }
-    for (int i = 0; i < s->port_count; i++)
-        ring_close(&s->ports[i].ring);
+    close_rings(s);
     free(s);
 }
 
@@ -93,6 +140,7 @@ int shaper_port(struct shaper *s, int ifindex, const unsigned char *mac, struct 
     port->has_mac = mac != NULL;
     if (mac)
         memcpy(port->mac, mac, SHAPER_MAC_BYTES);
+    port->making = pthread_create(&port->maker, NULL, make_ring, port) == 0;
     return s->port_count++;
 }
 
@@ -130,7 +178,7 @@ int shaper_flow(struct shaper *s, int from, int to, const char *name,
     *f = (struct flow){.name = name, .from = &s->ports[from], .to = &s->ports[to], .seed = seed};
     f->next_ns = PACE_NEVER;
     f->emptied_ns = clock_mono_ns();
-    if (make_queue(f, impair, arena, err) < 0 ||
+    if (make_queue(f, impair, arena, err) < 0 || await_ring(f->from, err) < 0 ||
         ring_listen(&f->from->ring, f->from->ifindex, err) < 0) {
         queue_release(&f->queue);
         free(f);

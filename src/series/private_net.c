@@ -99,7 +99,7 @@ static const char *fault(struct net *net, enum net_backend *first, struct net_pr
     enum net_backend backend = network_backend(net);
     struct err err = {0};
 
-    if (network_down(net, proof, arena, &err) < 0) {
+    if (network_prove(net, proof, arena, &err) < 0) {
         *proof = (struct net_proof){
             .backend = backend == NET_BACKEND_AUTO ? "none" : net_backend_name(backend),
             .failed = arena_strdup(arena, err.msg)};

@@ -34,6 +34,7 @@ int private_net_check(const struct net_request *q, const struct profile *profile
  * Ends the run's network and puts the proof into the sample. A check that failed, a back end that
  * is not the profile's first (*backend, AUTO until there is one), or a proof that is not to be had
  * makes the sample invalid and says so. `share_s`: CPU seconds that all CPUs had during the run.
+ * What is left for the caller is network_kill.
  */
 void private_net_prove(struct net *net, enum net_backend *backend, double share_s,
                        struct sample *sample, struct arena *arena);

@@ -46,6 +46,7 @@ struct series {
     struct request_set *requests; /* of the profile that runs */
     size_t profile;               /* its index */
     enum net_backend backend;     /* of its runs' networks, once one has run */
+    struct net *leaving;          /* the last run's network; gone before the next run begins */
     char scratch[64];             /* folder of all runs, "" if none is needed */
     char scratch_run[80];         /* the one of a run: always the same path, made anew */
     uint64_t runs_done;
@@ -130,6 +131,7 @@ static void series_close(struct series *s)
     request_set_free(s->requests);
     for (size_t i = 0; s->meters && i < s->plan->runner_count; i++)
         meter_free(s->meters[i]);
+    network_kill(s->leaving);
     run_host_close(s->host);
     archive_writer_free(s->writer);
     programs_free(s->programs);
@@ -210,19 +212,23 @@ static const struct runner *runner_of(const struct series *s, size_t variant)
     return plan_runner(s->plan, &s->plan->profiles[s->profile], &s->plan->variants[variant]);
 }
 
-/* The run's own network, or NULL where its profile has none. */
+/* The run's own network, or NULL where its profile has none. The one before is gone then. */
 static int raise_network(struct series *s, const struct order_step *step, struct net **net,
                          struct arena *arena, struct err *err)
 {
     const struct profile *profile = &s->plan->profiles[s->profile];
     struct net_request q;
+    int status = 0;
 
     *net = NULL;
-    if (profile->network.topology == NET_HOST)
-        return 0;
-    private_net_request(&q, s->plan->seed, profile, runner_of(s, step->variant), step->pair,
-                        run_host_user_namespace(s->host), arena);
-    return network_up(net, &q, err);
+    if (profile->network.topology != NET_HOST) {
+        private_net_request(&q, s->plan->seed, profile, runner_of(s, step->variant), step->pair,
+                            run_host_user_namespace(s->host), arena);
+        status = network_up(net, &q, err);
+    }
+    network_kill(s->leaving);
+    s->leaving = NULL;
+    return status;
 }
 
 /* The roles, each in its namespace. */
@@ -266,7 +272,7 @@ static struct meter *meter_of(const struct series *s, size_t variant)
     return s->meters[runner_of(s, variant) - s->plan->runners];
 }
 
-/* Outcome to sample to archive. `net` (may be NULL) ends here; `share_s` as it wants it. */
+/* Outcome to sample to archive. `net` (may be NULL) is proved; `share_s` as that wants it. */
 static int record(struct series *s, const struct order_step *step, const char *scratch,
                   const struct outcome *outcome, struct net *net, double share_s,
                   struct sample *sample, struct arena *arena, struct err *err)
@@ -353,6 +359,7 @@ static int do_step(struct series *s, const struct order_step *step, double *took
         goto out;
     rc = record(s, step, values.scratch, outcome, net,
                 (double)(clock_mono_ns() - ran) / 1e9 * s->machine.cpus, &sample, &arena, err);
+    s->leaving = net;
     net = NULL;
     if (rc != 0)
         goto out;
