@@ -5,16 +5,12 @@
 #include "base/clock.h"
 #include "base/files.h"
 #include "cli/cli.h"
-#include "cli/networks.h"
-#include "cli/plan_text.h"
+#include "cli/planning.h"
 #include "cli/progress.h"
 #include "cli/settings.h"
 #include "cli/terminal.h"
 #include "judge/judge.h"
-#include "report/figures.h"
 #include "report/report.h"
-#include "run/events.h"
-#include "run/run.h"
 #include "series/series.h"
 
 #include <ctype.h>
@@ -30,7 +26,6 @@ struct session {
     struct settings *s;
     const struct execute_options *options;
     struct plan plan;
-    struct networks networks;
     struct progress progress;
     const char *folder;    /* of the archive */
     const char *temporary; /* folder that holds it and is removed at the end, or NULL */
@@ -126,106 +121,6 @@ static void on_fix_pairs(void *user, struct plan *plan, const double *took_s, si
 {
     struct session *x = user;
     plan->profiles[0].pairs = execute_fit_pairs(x->s->duration_ms, took_s, count);
-}
-
-/* ---- plan
- * ------------------------------------------------------------------------------------------ */
-
-/* What isolation this machine reaches: it is part of the plan. */
-static int find_isolation(const char **isolation, struct err *err)
-{
-    struct run_host *host = NULL;
-    struct run_options options = {.max_roles = 1, .wake_fd = -1};
-    if (run_host_open(&host, &options, err) != 0)
-        return -1;
-    *isolation = isolation_name(run_host_isolation(host));
-    run_host_close(host);
-    return 0;
-}
-
-static int look_at_network(void *user, const struct profile *profile, const char **reason,
-                           const char **isolation, struct arena *arena, struct err *err)
-{
-    struct session *x = user;
-
-    if (networks_look(&x->networks, arena, err) != 0)
-        return -1;
-    *reason = networks_why_not(&x->networks, &profile->network);
-    *isolation = x->networks.isolation;
-    return 0;
-}
-
-/* A counter that libpfm4 does not know is a slip; one that this machine lacks is not. */
-static int check_events(const struct settings *s, struct err *err)
-{
-    unsigned char attr[WIRE_ATTR_BYTES];
-    for (size_t i = 0; i < s->events.count; i++) {
-        if (event_encode(s->events.items[i], attr, err) == 0)
-            continue;
-        err->code = ERR_USAGE;
-        err_wrap(err, "option '--event'");
-        return err_hint(err, "'abba list events' names those that are known here");
-    }
-    return 0;
-}
-
-/* What the plan has to say before it runs. */
-static void show_notes(const struct session *x)
-{
-    for (size_t i = 0; i < x->plan.notes.count; i++) {
-        const char *note = x->plan.notes.items[i];
-        struct buf text = BUF_INIT;
-        safe_text(&text, note, strlen(note));
-        terminal_note(x->s, text.data);
-        buf_release(&text);
-    }
-}
-
-static int make_plan(struct session *x, struct plan_request *q, struct err *err)
-{
-    struct settings *s = x->s;
-    if (check_events(s, err) != 0 || find_isolation(&q->isolation, err) != 0)
-        return -1;
-    q->env = s->env;
-    q->thresholds = s->thresholds;
-    q->thresholds_file = s->thresholds_file;
-    q->events = s->events;
-    q->claims = s->claims;
-    q->cpus = s->cpus;
-    q->input = s->input;
-    q->impair = s->impair;
-    q->look_at_network = look_at_network;
-    q->user = x;
-    q->pairs = (int)s->pairs;
-    q->confirm = (int)s->confirm;
-    q->warmup = (int)s->warmup;
-    q->pause_ns = s->pause_ns;
-    q->timeout_ns = s->timeout_ns;
-    q->seed = s->seed;
-    q->aa = s->aa;
-    q->allow_failures = s->allow_failures;
-    q->unsupported_fail = s->unsupported == 1;
-    if (plan_build(&x->plan, q, &s->arena, err) != 0)
-        return -1;
-    show_notes(x);
-    return 0;
-}
-
-static int show_plan(struct session *x, struct err *err)
-{
-    struct buf out = BUF_INIT;
-    int rc = 0;
-    if (x->s->format == FORMAT_JSON) {
-        rc = plan_encode(&x->plan, &out, err);
-        buf_addch(&out, '\n');
-    } else {
-        struct report_style style = terminal_style(x->s);
-        plan_text(&x->plan, x->s->duration_ms, &style, &out);
-    }
-    if (rc == 0)
-        rc = terminal_result(x->s, &out, err);
-    buf_release(&out);
-    return rc;
 }
 
 /* ---- where the archive goes
@@ -360,14 +255,18 @@ int execute(struct settings *s, struct plan_request *request, const struct execu
             struct err *err)
 {
     struct session x = {.s = s, .options = options};
+    struct planning planning;
     struct sigaction before[HELD];
     struct err ignored = {0};
     int status = -1;
 
-    if (make_plan(&x, request, err) != 0 || check_output(s, err) != 0)
+    if (planning_init(&planning, s, err) != 0)
+        return -1;
+    planning_request(&planning, request);
+    if (planning_build(&planning, request, &x.plan, err) != 0 || check_output(s, err) != 0)
         return -1;
     if (s->plan)
-        return show_plan(&x, err);
+        return planning_show(s, &x.plan, err);
     hold_signals(before);
     if (choose_folder(&x, err) == 0)
         status = run_series(&x, err);

@@ -1,0 +1,120 @@
+#include "cli/planning.h"
+
+#include "base/buf.h"
+#include "cli/plan_text.h"
+#include "cli/settings.h"
+#include "cli/terminal.h"
+#include "report/figures.h"
+#include "run/events.h"
+#include "run/run.h"
+
+#include <string.h>
+
+/* What isolation this machine reaches: it is part of the plan. */
+static int find_isolation(const char **isolation, struct err *err)
+{
+    struct run_host *host = NULL;
+    struct run_options options = {.max_roles = 1, .wake_fd = -1};
+    if (run_host_open(&host, &options, err) != 0)
+        return -1;
+    *isolation = isolation_name(run_host_isolation(host));
+    run_host_close(host);
+    return 0;
+}
+
+static int look_at_network(void *user, const struct profile *profile, const char **reason,
+                           const char **isolation, struct arena *arena, struct err *err)
+{
+    struct planning *g = user;
+
+    if (networks_look(&g->networks, arena, err) != 0)
+        return -1;
+    *reason = networks_why_not(&g->networks, &profile->network);
+    *isolation = g->networks.isolation;
+    return 0;
+}
+
+/* A counter that libpfm4 does not know is a slip; one that this machine lacks is not. */
+static int check_events(const struct settings *s, struct err *err)
+{
+    unsigned char attr[WIRE_ATTR_BYTES];
+    for (size_t i = 0; i < s->events.count; i++) {
+        if (event_encode(s->events.items[i], attr, err) == 0)
+            continue;
+        err->code = ERR_USAGE;
+        err_wrap(err, "option '--event'");
+        return err_hint(err, "'abba list events' names those that are known here");
+    }
+    return 0;
+}
+
+int planning_init(struct planning *g, struct settings *s, struct err *err)
+{
+    *g = (struct planning){.s = s};
+    if (check_events(s, err) != 0)
+        return -1;
+    return find_isolation(&g->isolation, err);
+}
+
+void planning_request(struct planning *g, struct plan_request *q)
+{
+    const struct settings *s = g->s;
+
+    q->isolation = g->isolation;
+    q->env = s->env;
+    q->thresholds = s->thresholds;
+    q->thresholds_file = s->thresholds_file;
+    q->events = s->events;
+    q->claims = s->claims;
+    q->cpus = s->cpus;
+    q->input = s->input;
+    q->impair = s->impair;
+    q->look_at_network = look_at_network;
+    q->user = g;
+    q->pairs = (int)s->pairs;
+    q->confirm = (int)s->confirm;
+    q->warmup = (int)s->warmup;
+    q->pause_ns = s->pause_ns;
+    q->timeout_ns = s->timeout_ns;
+    q->seed = s->seed;
+    q->aa = s->aa;
+    q->allow_failures = s->allow_failures;
+    q->unsupported_fail = s->unsupported == 1;
+}
+
+void planning_notes(const struct settings *s, const struct plan *plan)
+{
+    for (size_t i = 0; i < plan->notes.count; i++) {
+        const char *note = plan->notes.items[i];
+        struct buf text = BUF_INIT;
+        safe_text(&text, note, strlen(note));
+        terminal_note(s, text.data);
+        buf_release(&text);
+    }
+}
+
+int planning_build(struct planning *g, const struct plan_request *q, struct plan *plan,
+                   struct err *err)
+{
+    if (plan_build(plan, q, &g->s->arena, err) != 0)
+        return -1;
+    planning_notes(g->s, plan);
+    return 0;
+}
+
+int planning_show(const struct settings *s, const struct plan *plan, struct err *err)
+{
+    struct buf out = BUF_INIT;
+    int rc = 0;
+    if (s->format == FORMAT_JSON) {
+        rc = plan_encode(plan, &out, err);
+        buf_addch(&out, '\n');
+    } else {
+        struct report_style style = terminal_style(s);
+        plan_text(plan, s->duration_ms, &style, &out);
+    }
+    if (rc == 0)
+        rc = terminal_result(s, &out, err);
+    buf_release(&out);
+    return rc;
+}
