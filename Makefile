@@ -52,7 +52,9 @@ PC := $(if $(filter pcre2.h,$(INCLUDED)),libpcre2-8) \
       $(if $(filter openssl/%,$(INCLUDED)),libcrypto) \
       $(if $(filter curl/%,$(INCLUDED)),libcurl) \
       $(if $(filter libmnl/%,$(INCLUDED)),libmnl) \
-      $(if $(filter archive.h archive_entry.h,$(INCLUDED)),libarchive)
+      $(if $(filter archive.h archive_entry.h,$(INCLUDED)),libarchive) \
+      $(if $(filter elfutils/%,$(INCLUDED)),libdw) \
+      $(if $(filter gelf.h,$(INCLUDED)),libelf)
 PC := $(strip $(PC))
 MISSING   := $(shell for m in $(PC); do pkg-config --exists $$m 2>/dev/null || echo $$m; done)
 PC_CFLAGS := $(if $(PC),$(shell pkg-config --cflags $(PC) 2>/dev/null))

@@ -23,6 +23,8 @@ libcurl4-openssl-dev  pc      libcurl
 libmnl-dev            pc      libmnl
 libssl-dev            pc      libcrypto
 libarchive-dev        pc      libarchive
+libdw-dev             pc      libdw
+libelf-dev            pc      libelf
 '
 test_needs='
 libcmocka-dev         pc      cmocka

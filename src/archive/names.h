@@ -7,6 +7,7 @@
 #define ARCHIVE_FORMAT 1 /* "abba" in series.json; a change of keys or meaning raises it */
 
 #define ARCHIVE_SERIES "series.json"
+#define ARCHIVE_LOADED "loaded.json"
 #define ARCHIVE_SAMPLES "samples.jsonl"
 #define ARCHIVE_REPORT "report.json"
 #define ARCHIVE_RAW "raw/"

@@ -12,6 +12,7 @@
 #define ABBA_ARCHIVE_READER_H
 
 #include "base/err.h"
+#include "model/loaded.h"
 #include "model/machine.h"
 #include "model/plan.h"
 #include "model/sample.h"
@@ -27,11 +28,12 @@ struct archive {
     const char *started;    /* when series.json was written: UTC, ISO 8601 */
     struct sample *samples; /* in the order of the file */
     size_t sample_count;
-    enum archive_roles roles; /* those that the samples have */
-    bool finished;            /* SHA256SUMS is there */
-    bool torn;                /* the last line of samples.jsonl had no newline */
-    char digest[65];          /* SHA-256 of SHA256SUMS, "" if unfinished */
-    const char *report;       /* text of report.json, NULL if there is none */
+    enum archive_roles roles;    /* those that the samples have */
+    bool finished;               /* SHA256SUMS is there */
+    bool torn;                   /* the last line of samples.jsonl had no newline */
+    char digest[65];             /* SHA-256 of SHA256SUMS, "" if unfinished */
+    const struct loaded *loaded; /* what really ran; NULL: nothing was recorded */
+    const char *report;          /* text of report.json, NULL if there is none */
     size_t report_len;
 };
 

@@ -13,6 +13,7 @@
 #include "archive/sequence.h"
 #include "base/buf.h"
 #include "base/digest.h"
+#include "base/strings.h"
 
 /* An archive while it is checked. */
 struct check {
@@ -221,6 +222,53 @@ static int check_raws(const struct check *c, struct err *err)
     return rc;
 }
 
+/* ---- what really ran ---- */
+
+static const struct loaded_role *find_role(const struct loaded *l, const struct sample *s,
+                                           const char *role)
+{
+    for (size_t i = 0; i < l->role_count; i++)
+        if (strings_same(l->roles[i].variant, s->variant) &&
+            strings_same(l->roles[i].profile, s->profile) && strings_same(l->roles[i].role, role))
+            return &l->roles[i];
+    return NULL;
+}
+
+/* The run in which a role was first seen is one of its own. */
+static int check_seen(const struct check *c, const struct loaded_role *r, struct err *err)
+{
+    const struct archive *a = c->archive;
+
+    if (r->run == 0)
+        return 0;
+    if (r->run <= a->sample_count && strings_same(a->samples[r->run - 1].variant, r->variant) &&
+        strings_same(a->samples[r->run - 1].profile, r->profile))
+        return 0;
+    return err_set(err, ERR_ARCHIVE,
+                   "'%s/" ARCHIVE_LOADED "': role '%s' of '%s' under '%s' was seen in run %llu, "
+                   "which is none of its own",
+                   c->folder.path, r->role, r->variant, r->profile, (unsigned long long)r->run);
+}
+
+/* Every role that ran has its entry, and there are no others. */
+static int check_loaded(const struct check *c, struct err *err)
+{
+    const struct archive *a = c->archive;
+    const struct loaded *l = a->loaded;
+
+    for (size_t i = 0; l && i < l->role_count; i++)
+        if (check_seen(c, &l->roles[i], err) < 0)
+            return -1;
+    for (size_t i = 0; l && a->finished && i < a->sample_count; i++)
+        for (size_t r = 0; r < a->samples[i].role_count; r++)
+            if (!find_role(l, &a->samples[i], a->samples[i].roles[r].name))
+                return err_set(err, ERR_ARCHIVE,
+                               "'%s/" ARCHIVE_LOADED "' has no role '%s' of '%s' under '%s'",
+                               c->folder.path, a->samples[i].roles[r].name, a->samples[i].variant,
+                               a->samples[i].profile);
+    return 0;
+}
+
 /* ---- the whole ---- */
 
 static int unfinished(const struct archive *a, struct err *err)
@@ -239,7 +287,8 @@ static int unfinished(const struct archive *a, struct err *err)
 /* Files that must be there, and nothing but what an archive has. */
 static int check_structure(const struct check *c, struct err *err)
 {
-    static const char *const top[] = {ARCHIVE_SERIES, ARCHIVE_SAMPLES, ARCHIVE_REPORT};
+    static const char *const top[] = {ARCHIVE_SERIES, ARCHIVE_LOADED, ARCHIVE_SAMPLES,
+                                      ARCHIVE_REPORT};
 
     if (c->archive->finished && !checksums_find(&c->disk, ARCHIVE_REPORT))
         return differs(c, ARCHIVE_REPORT, "is missing", err);
@@ -261,7 +310,7 @@ static int check_all(struct check *c, const char *digest, struct err *err)
 {
     if (hash_all(c, err) < 0 || (c->archive->finished && check_sums(c, digest, err) < 0) ||
         check_structure(c, err) < 0 || check_raws(c, err) < 0 ||
-        sequence_check(c->archive, err) < 0)
+        sequence_check(c->archive, err) < 0 || check_loaded(c, err) < 0)
         return -1;
     return c->archive->finished ? 0 : unfinished(c->archive, err);
 }

@@ -31,6 +31,9 @@ struct archive_writer {
     int64_t synced_ns;            /* CLOCK_MONOTONIC of the last fdatasync */
     bool unsynced;
     bool has_series;
+    bool has_loaded;
+    char loaded_sha256[DIGEST_HEX];
+    uint64_t loaded_bytes;
     bool closed; /* finished, or in a state that must not be added to */
 };
 
@@ -152,6 +155,63 @@ out:
     return rc;
 }
 
+/* ---- names that stay out ---- */
+
+static void redact_text(const struct archive_writer *w, const char **text, struct arena *arena)
+{
+    struct buf room = BUF_INIT;
+
+    if (*text && redaction_apply(&w->redaction, *text, strlen(*text), &room))
+        *text = arena_strndup(arena, room.data, room.len);
+    buf_release(&room);
+}
+
+/* ---- loaded.json ---- */
+
+static const char *redacted(const struct archive_writer *w, const char *text, struct arena *arena)
+{
+    redact_text(w, &text, arena);
+    return text;
+}
+
+/* A copy without names of this host and user. */
+static struct loaded_file redacted_file(const struct archive_writer *w, const struct loaded_file *f,
+                                        struct arena *arena)
+{
+    struct loaded_file copy = *f;
+
+    copy.path = redacted(w, f->path, arena);
+    copy.soname = redacted(w, f->soname, arena);
+    copy.package = redacted(w, f->package, arena);
+    copy.compilers = (struct strings){0};
+    for (size_t i = 0; i < f->compilers.count; i++)
+        strings_add(&copy.compilers, arena, redacted(w, f->compilers.items[i], arena));
+    return copy;
+}
+
+int archive_writer_loaded(struct archive_writer *w, const struct loaded *loaded, struct err *err)
+{
+    struct arena arena = ARENA_INIT;
+    struct loaded copy = *loaded;
+    struct buf text = BUF_INIT;
+
+    if (still_open(w, err) < 0)
+        return -1;
+    copy.files = arena_array(&arena, loaded->file_count, sizeof *copy.files);
+    for (size_t i = 0; i < loaded->file_count; i++)
+        copy.files[i] = redacted_file(w, &loaded->files[i], &arena);
+    loaded_encode(&copy, &text);
+    int rc = folder_replace(&w->folder, ARCHIVE_LOADED, text.data, text.len, err);
+    if (rc == 0) {
+        digest_sha256(text.data, text.len, w->loaded_sha256);
+        w->loaded_bytes = text.len;
+        w->has_loaded = true;
+    }
+    buf_release(&text);
+    arena_release(&arena);
+    return rc;
+}
+
 /* ---- raw files ---- */
 
 /* Writes one raw file of the sample's role and enters it there; an empty one is left out. */
@@ -252,15 +312,6 @@ static void remove_raws(struct archive_writer *w, struct sample *s)
 
 /* ---- samples.jsonl ---- */
 
-static void redact_text(const struct archive_writer *w, const char **text, struct arena *arena)
-{
-    struct buf room = BUF_INIT;
-
-    if (*text && redaction_apply(&w->redaction, *text, strlen(*text), &room))
-        *text = arena_strndup(arena, room.data, room.len);
-    buf_release(&room);
-}
-
 /* Names in messages; the names of metrics, roles, variants and profiles are the plan's. */
 static void redact_sample(const struct archive_writer *w, struct sample *s, struct arena *arena)
 {
@@ -354,6 +405,8 @@ int archive_writer_finish(struct archive_writer *w, const char *report, size_t r
     digest_finish(&w->samples_digest, hex);
     w->samples_digest.context = NULL;
     checksums_add(&w->sums, ARCHIVE_SAMPLES, hex, w->samples_bytes);
+    if (w->has_loaded)
+        checksums_add(&w->sums, ARCHIVE_LOADED, w->loaded_sha256, w->loaded_bytes);
     if (put_file(w, ARCHIVE_REPORT, report, report_len, err) < 0)
         return -1;
     return put_checksums(w, digest, err);

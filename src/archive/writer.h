@@ -2,13 +2,14 @@
  * writer: makes an archive, flushed run by run, readable after a crash at any moment.
  *
  * Order: folder, series.json (plan), then for each run its raw files and one write() of its line
- * in samples.jsonl; report.json and SHA256SUMS at the end, each by rename. An archive without
- * SHA256SUMS is unfinished.
+ * in samples.jsonl, and loaded.json whenever there is news for it; report.json and SHA256SUMS at
+ * the end, each by rename. An archive without SHA256SUMS is unfinished.
  */
 #ifndef ABBA_ARCHIVE_WRITER_H
 #define ABBA_ARCHIVE_WRITER_H
 
 #include "base/err.h"
+#include "model/loaded.h"
 #include "model/machine.h"
 #include "model/outcome.h"
 #include "model/plan.h"
@@ -36,6 +37,9 @@ int archive_writer_series(struct archive_writer *w, const struct plan *plan,
  */
 int archive_writer_sample(struct archive_writer *w, struct sample *s, const struct outcome *o,
                           struct arena *arena, struct err *err);
+
+/* Writes what really ran, as far as it is known by now, in the place of what was known before. */
+int archive_writer_loaded(struct archive_writer *w, const struct loaded *loaded, struct err *err);
 
 /*
  * fdatasync of samples.jsonl, unless the last one is less than `every_ns` ago (0: now) or nothing

@@ -38,6 +38,19 @@ struct counter_reading {
     struct value value;
 };
 
+/* A file that a process of a role had mapped executable; what its path led to at that moment. */
+struct mapped_file {
+    const char *path; /* as /proc/PID/maps has it: links resolved */
+    uint64_t inode;   /* the mapping's */
+    enum {
+        MAPPED_HERE,     /* the path leads to it, as far as can be told */
+        MAPPED_DELETED,  /* it has no path any more */
+        MAPPED_ELSEWHERE /* the path leads to no file or to another one */
+    } state;
+    uint64_t device, real_inode, size; /* with MAPPED_HERE: stat(2) of the path */
+    int64_t mtime_ns;
+};
+
 /* Where the CPU time of a role comes from, and whether two sources agree. */
 struct cpu_reading {
     double user_s, system_s; /* waited-for tree, orphans included */
@@ -75,6 +88,11 @@ struct role_outcome {
     size_t rss_count, rss_room;
     char cpus[128]; /* read back from the kernel, list form */
     struct capture out, err;
+    const struct mapped_file *mapped; /* of a run that was looked at: see run/maps.h */
+    size_t mapped_count;
+    bool mapped_cut; /* there were more of them */
+    uint64_t looks;  /* that saw a process of it */
+    int look_errno;  /* why a process that was there could not be looked at; 0 */
     struct counter_reading *counters;
     size_t counter_count;
 };

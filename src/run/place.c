@@ -29,6 +29,7 @@ int place_open(struct place *p, struct launch *l, unsigned index, struct err *er
     if (p->cgroup.folder_fd >= 0 && cgroup_usage(&p->cgroup, &p->cgroup_us) < 0)
         p->cgroup_us = 0;
     rss_init(&p->rss, p->seat.proc_fd, l->isolation == ISOLATION_PID_NAMESPACE, p->seat.own_pid);
+    maps_init(&p->maps, p->seat.proc_fd, p->seat.own_pid);
     return 0;
 }
 
@@ -47,13 +48,15 @@ void place_close(struct place *p)
     close_both(p->write_fd);
     close_both(p->spent_fd);
     rss_release(&p->rss);
+    maps_release(&p->maps);
     drain_release(&p->out);
     drain_release(&p->err);
     seat_close(&p->seat);
     cgroup_close(&p->cgroup);
 }
 
-void place_begin(struct place *p, const struct run_role *role, struct role_outcome *o, uint32_t run)
+void place_begin(struct place *p, const struct run_role *role, struct role_outcome *o, uint32_t run,
+                 bool look)
 {
     struct counter_reading *counters = o->counters;
 
@@ -73,6 +76,7 @@ void place_begin(struct place *p, const struct run_role *role, struct role_outco
         p->counter_errno[i] = 0;
     }
     rss_begin(&p->rss);
+    maps_begin(&p->maps, look);
 }
 
 /* ---- start ---- */
@@ -259,8 +263,10 @@ void place_tick(struct place *p, uint64_t now_ns)
 {
     const uint64_t exec_ns = p->seat.page->exec_ns;
 
-    if (p->started && !p->empty && exec_ns != 0)
-        rss_tick(&p->rss, now_ns > exec_ns ? now_ns - exec_ns : 0);
+    if (!p->started || p->empty || exec_ns == 0)
+        return;
+    rss_tick(&p->rss, now_ns > exec_ns ? now_ns - exec_ns : 0);
+    maps_tick(&p->maps, &p->rss);
 }
 
 int place_kill(struct place *p, int sig, struct err *err)
@@ -339,6 +345,7 @@ void place_finish(struct place *p, struct counters *counters)
         p->write_fd[i] = -1;
     }
     rss_end(&p->rss, o);
+    maps_end(&p->maps, o);
     take_cpu(p);
     take_counters(p, counters);
     o->max_rss_bytes = u->max_rss_kib * 1024;

@@ -11,6 +11,7 @@
 #include "run/counters.h"
 #include "run/drain.h"
 #include "run/launch.h"
+#include "run/maps.h"
 #include "run/rss.h"
 #include "run/run.h"
 
@@ -20,6 +21,7 @@ struct place {
     uint64_t cgroup_us; /* its usage when last read */
     struct drain out, err;
     struct rss rss;
+    struct maps maps;
     int write_fd[2]; /* the pipes' other ends, open until the role is empty: no end-of-file before
                       */
     int spent_fd[2]; /* those of the run before: closed when the next one is on its way */
@@ -45,9 +47,10 @@ struct place {
 int place_open(struct place *p, struct launch *l, unsigned index, struct err *err);
 void place_close(struct place *p);
 
-/* Prepares for a run that may or may not start this role. Clears the outcome. */
-void place_begin(struct place *p, const struct run_role *role, struct role_outcome *o,
-                 uint32_t run);
+/* Prepares for a run that may or may not start this role; `look`: whether its processes are looked
+ * at. Clears the outcome. */
+void place_begin(struct place *p, const struct run_role *role, struct role_outcome *o, uint32_t run,
+                 bool look);
 
 /* Sends START. -1 only where abba cannot go on; what is wrong with the role is in its outcome. */
 int place_start(struct place *p, const struct counters *counters, int in_fd, uint64_t now_ns,

@@ -487,7 +487,7 @@ static void begin_run(struct run_host *h, const struct run_request *request)
     h->stopped = h->stuck_killed = false;
     h->grace_ns = h->kill_ns = NEVER;
     for (size_t i = 0; i < request->role_count; i++)
-        place_begin(&h->place[i], &request->roles[i], &h->outcome.roles[i], h->run);
+        place_begin(&h->place[i], &request->roles[i], &h->outcome.roles[i], h->run, request->look);
     h->outcome.started_unix_ns = (uint64_t)clock_real_ns();
     h->begin_ns = now_ns();
     noise_begin(&h->noise, h->begin_ns);

@@ -63,6 +63,7 @@ struct run_request {
     size_t role_count;
     int stdin_fd; /* opened anew by the caller for each run, or -1 for /dev/null; borrowed */
     uint64_t timeout_ns;
+    bool look; /* see which files the processes have mapped executable */
 };
 
 /* Starts the zygote and takes all memory. ERR_SYSTEM if the machine refuses even the subreaper way.

@@ -9,14 +9,15 @@
 #include "base/mem.h"
 
 struct program {
-    const char *what; /* "program", "input" */
-    const char *path, *sha256;
+    const char *what;   /* "program", "input", "file" */
+    const char *path;   /* borrowed */
+    const char *sha256; /* borrowed */
     struct stat seen;
 };
 
 struct programs {
     struct program *items;
-    size_t count;
+    size_t count, room;
     bool changed;
     char text[512];
 };
@@ -53,10 +54,42 @@ static bool program_same(struct program *p, char *text, size_t size)
     return true;
 }
 
+static struct program *add(struct programs *p)
+{
+    if (p->count == p->room) {
+        p->room = p->room ? 2 * p->room : 16;
+        p->items = xreallocarray(p->items, p->room, sizeof(*p->items));
+    }
+    return &p->items[p->count++];
+}
+
 static void watch(struct programs *p, const char *what, const char *path, const char *sha256)
 {
     if (path && sha256[0])
-        p->items[p->count++] = (struct program){.what = what, .path = path, .sha256 = sha256};
+        *add(p) = (struct program){.what = what, .path = path, .sha256 = sha256};
+}
+
+const char *programs_sha256(const struct programs *p, const struct stat *file)
+{
+    for (size_t i = 0; i < p->count; i++)
+        if (stat_same(&p->items[i].seen, file))
+            return p->items[i].sha256;
+    return NULL;
+}
+
+void programs_watch(struct programs *p, const char *what, const char *path, const char *sha256,
+                    const struct stat *seen)
+{
+    if (programs_sha256(p, seen))
+        return;
+    *add(p) = (struct program){.what = what, .path = path, .sha256 = sha256, .seen = *seen};
+}
+
+void programs_changed(struct programs *p, const char *text)
+{
+    if (!p->changed)
+        snprintf(p->text, sizeof(p->text), "%s", text);
+    p->changed = true;
 }
 
 int programs_new(struct programs **out, const struct plan *plan, struct err *err)
@@ -64,7 +97,6 @@ int programs_new(struct programs **out, const struct plan *plan, struct err *err
     struct programs *p = xcalloc(1, sizeof(*p));
     char text[sizeof(p->text)];
 
-    p->items = xcalloc(plan->variant_count + 1, sizeof(*p->items));
     for (size_t i = 0; i < plan->variant_count; i++)
         watch(p, "program", plan->variants[i].path, plan->variants[i].sha256);
     watch(p, "input", plan->input_path, plan->input_sha256);

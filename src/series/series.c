@@ -17,6 +17,7 @@
 #include "model/order.h"
 #include "run/machine.h"
 #include "run/run.h"
+#include "series/identity.h"
 #include "series/lock.h"
 #include "series/port.h"
 #include "series/private_net.h"
@@ -43,6 +44,7 @@ struct series {
     struct machine machine;
     struct archive_writer *writer;
     struct programs *programs;
+    struct identity *identity;
     struct request_set *requests; /* of the profile that runs */
     size_t profile;               /* its index */
     enum net_backend backend;     /* of its runs' networks, once one has run */
@@ -115,6 +117,7 @@ static int series_open(struct series *s, struct err *err)
     look_at_machine(s);
     if (open_meters(s, err) != 0)
         return -1;
+    s->identity = identity_new(s->plan, s->programs);
     if (archive_writer_new(&s->writer, s->options->archive_folder, err) != 0)
         return -1;
     if (!s->options->identify)
@@ -135,6 +138,7 @@ static void series_close(struct series *s)
     run_host_close(s->host);
     archive_writer_free(s->writer);
     programs_free(s->programs);
+    identity_free(s->identity);
     if (s->scratch[0])
         files_remove_tree(s->scratch, &ignored);
     if (s->lock_fd >= 0)
@@ -253,6 +257,7 @@ static int execute(struct series *s, const struct order_step *step,
 
     if (request_make(s->requests, step->variant, values, &request, arena, err) != 0)
         return -1;
+    request.look = identity_wants(s->identity, s->profile, step->variant);
     if (net)
         request.roles = roles_inside(&request, net, arena);
     if (s->plan->input_path) {
@@ -301,6 +306,16 @@ static int record(struct series *s, const struct order_step *step, const char *s
         sample->error = arena_strdup(arena, text);
     }
     return archive_writer_sample(s->writer, sample, outcome, arena, err);
+}
+
+/* What the run showed of its files, where it was looked at; they are read and hashed now. */
+static int note_loaded(struct series *s, const struct order_step *step,
+                       const struct outcome *outcome, struct err *err)
+{
+    if (!identity_wants(s->identity, s->profile, step->variant) ||
+        !identity_take(s->identity, s->profile, step->variant, s->runs_done, outcome))
+        return 0;
+    return archive_writer_loaded(s->writer, identity_record(s->identity), err);
 }
 
 /* ---- progress ---- */
@@ -367,6 +382,7 @@ static int do_step(struct series *s, const struct order_step *step, double *took
     tell_progress(s, step, &sample);
     if (took_s)
         *took_s = (double)(clock_mono_ns() - begun) / 1e9;
+    rc = note_loaded(s, step, outcome, err);
 out:
     network_kill(net);
     arena_release(&arena);
@@ -504,7 +520,10 @@ static int run_all(struct series *s, struct err *err)
 static int finish(struct series *s, struct series_result *result, struct err *err)
 {
     struct buf text = BUF_INIT;
-    int rc = s->options->report(s->options->user, s->options->archive_folder, &text, err);
+    int rc = archive_writer_loaded(s->writer, identity_record(s->identity), err);
+
+    if (rc == 0)
+        rc = s->options->report(s->options->user, s->options->archive_folder, &text, err);
 
     if (rc == 0)
         rc = archive_writer_finish(s->writer, text.data, text.len, result->digest, err);

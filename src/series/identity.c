@@ -1,0 +1,283 @@
+#include "series/identity.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/digest.h"
+#include "base/elf.h"
+#include "base/mem.h"
+#include "base/version.h"
+
+#define RUNS_ENOUGH 16 /* in which all roles were seen, where each shows something new */
+#define UNSEEN "it ended before it could be looked at"
+
+/* What a file was when it was seen, beside its record. */
+struct sight {
+    uint64_t inode;
+    uint64_t size;
+    int64_t mtime_ns;
+};
+
+struct identity {
+    const struct plan *plan;
+    struct programs *programs;
+    struct loaded record;
+    struct sight *sights; /* of record.files */
+    size_t file_room, role_room;
+    size_t *role_places; /* room of each role's list of files */
+    unsigned *seen;      /* profile by variant: runs that showed every role; RUNS_ENOUGH: enough */
+    struct arena arena;
+};
+
+/* ---- files ---- */
+
+/* Checksum and facts of an open file; the checksum is `known`, or is made. */
+static int read_file(int fd, const char *path, const char *known, struct loaded_file *f,
+                     struct arena *arena, struct err *err)
+{
+    char hex[DIGEST_HEX];
+    struct elf_facts facts;
+
+    if (!known && digest_sha256_fd(fd, path, hex, &f->size_bytes, err) < 0)
+        return -1;
+    f->sha256 = arena_strdup(arena, known ? known : hex);
+    elf_look(fd, &facts, arena);
+    f->build_id = facts.build_id;
+    f->soname = facts.soname;
+    f->package = facts.package;
+    f->compilers = facts.compilers;
+    return 0;
+}
+
+static bool is_as_seen(const struct stat *st, const struct mapped_file *m)
+{
+    return (uint64_t)st->st_dev == m->device && (uint64_t)st->st_ino == m->real_inode &&
+           (uint64_t)st->st_size == m->size &&
+           st->st_mtim.tv_sec * NSEC_PER_SEC + st->st_mtim.tv_nsec == m->mtime_ns;
+}
+
+static void changed(struct identity *id, struct loaded_file *f)
+{
+    char text[512];
+
+    snprintf(text, sizeof(text), "'%.400s' changed while it ran", f->path);
+    f->reason = "it changed while it ran";
+    programs_changed(id->programs, text);
+}
+
+/* What the path leads to must be what was mapped, before and after it is read. */
+static void read_seen(struct identity *id, const struct mapped_file *m, struct loaded_file *f)
+{
+    struct stat before, after;
+    struct err err = {0};
+    int fd = open(f->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+
+    if (fd < 0 || fstat(fd, &before) != 0) {
+        f->reason = arena_printf(&id->arena, "it cannot be read: %s", strerror(errno));
+    } else if (!is_as_seen(&before, m)) {
+        changed(id, f);
+    } else if (read_file(fd, f->path, programs_sha256(id->programs, &before), f, &id->arena, &err) <
+               0) {
+        f->reason = arena_printf(&id->arena, "it cannot be read: %s", strerror(err.sys_errno));
+    } else if (fstat(fd, &after) != 0 || !is_as_seen(&after, m)) {
+        f->sha256 = NULL;
+        f->size_bytes = 0;
+        changed(id, f);
+    } else {
+        f->size_bytes = m->size;
+        programs_watch(id->programs, "file", f->path, f->sha256, &after);
+    }
+    if (fd >= 0)
+        close(fd);
+}
+
+static void look_at_file(struct identity *id, const struct mapped_file *m, struct loaded_file *f)
+{
+    f->path = arena_strdup(&id->arena, m->path);
+    switch (m->state) {
+    case MAPPED_HERE:
+        read_seen(id, m, f);
+        break;
+    case MAPPED_DELETED:
+        f->reason = "it has no path: made in memory, or deleted while it ran";
+        break;
+    case MAPPED_ELSEWHERE:
+        f->reason = "its path leads elsewhere: replaced while it ran, or seen under another root";
+        break;
+    }
+}
+
+/* The place of a file in the record; a new one is read. */
+static size_t file_place(struct identity *id, const struct mapped_file *m)
+{
+    struct loaded *l = &id->record;
+
+    for (size_t i = 0; i < l->file_count; i++)
+        if (id->sights[i].inode == m->inode && id->sights[i].size == m->size &&
+            id->sights[i].mtime_ns == m->mtime_ns && strcmp(l->files[i].path, m->path) == 0)
+            return i;
+    if (l->file_count == id->file_room) {
+        id->file_room = id->file_room ? 2 * id->file_room : 32;
+        l->files = xreallocarray(l->files, id->file_room, sizeof(*l->files));
+        id->sights = xreallocarray(id->sights, id->file_room, sizeof(*id->sights));
+    }
+    id->sights[l->file_count] = (struct sight){m->inode, m->size, m->mtime_ns};
+    l->files[l->file_count] = (struct loaded_file){0};
+    look_at_file(id, m, &l->files[l->file_count]);
+    return l->file_count++;
+}
+
+/* ---- roles ---- */
+
+static size_t role_place(struct identity *id, const char *variant, const char *profile,
+                         const char *role)
+{
+    struct loaded *l = &id->record;
+
+    for (size_t i = l->role_count; i-- > 0;)
+        if (l->roles[i].variant == variant && l->roles[i].profile == profile &&
+            strcmp(l->roles[i].role, role) == 0)
+            return i;
+    if (l->role_count == id->role_room) {
+        id->role_room = id->role_room ? 2 * id->role_room : 16;
+        l->roles = xreallocarray(l->roles, id->role_room, sizeof(*l->roles));
+        id->role_places = xreallocarray(id->role_places, id->role_room, sizeof(*id->role_places));
+    }
+    l->roles[l->role_count] = (struct loaded_role){
+        .variant = variant, .profile = profile, .role = role, .reason = UNSEEN};
+    id->role_places[l->role_count] = 0;
+    return l->role_count++;
+}
+
+/* Enters a file in the role's ascending list. False: it is there. */
+static bool enter(struct identity *id, size_t role, size_t place)
+{
+    struct loaded_role *r = &id->record.roles[role];
+    size_t at = r->file_count;
+
+    while (at > 0 && r->files[at - 1] > place)
+        at--;
+    if (at > 0 && r->files[at - 1] == place)
+        return false;
+    if (r->file_count == id->role_places[role]) {
+        id->role_places[role] = r->file_count ? 2 * r->file_count : 8;
+        r->files = xreallocarray(r->files, id->role_places[role], sizeof(*r->files));
+    }
+    memmove(&r->files[at + 1], &r->files[at], (r->file_count - at) * sizeof(*r->files));
+    r->files[at] = place;
+    r->file_count++;
+    return true;
+}
+
+static const char *why_unseen(struct identity *id, const struct role_outcome *o)
+{
+    if (o->end == ROLE_NOT_STARTED || o->end == ROLE_START_FAILED)
+        return "it did not start";
+    if (o->look_errno != 0)
+        return arena_printf(&id->arena, "its memory map cannot be read: %s",
+                            strerror(o->look_errno));
+    return UNSEEN;
+}
+
+/* True if the role has something new. */
+static bool take_role(struct identity *id, size_t place, uint64_t run, const struct role_outcome *o)
+{
+    bool news = false;
+    struct loaded_role *r = &id->record.roles[place];
+
+    if (o->mapped_count == 0) {
+        const char *why = r->file_count > 0 ? NULL : why_unseen(id, o);
+
+        news = why && strcmp(why, r->reason) != 0;
+        r->reason = why;
+        return news;
+    }
+    if (r->run == 0)
+        r->run = run;
+    r->reason = NULL;
+    r->looks += o->looks;
+    for (size_t i = 0; i < o->mapped_count; i++)
+        news |= enter(id, place, file_place(id, &o->mapped[i]));
+    return news;
+}
+
+bool identity_wants(const struct identity *id, size_t profile, size_t variant)
+{
+    return id->seen[profile * id->plan->variant_count + variant] < RUNS_ENOUGH;
+}
+
+bool identity_take(struct identity *id, size_t profile, size_t variant, uint64_t run,
+                   const struct outcome *outcome)
+{
+    const struct profile *p = &id->plan->profiles[profile];
+    const struct variant *v = &id->plan->variants[variant];
+    const struct runner *runner = plan_runner(id->plan, p, v);
+    size_t before = id->record.role_count;
+    unsigned *seen = &id->seen[profile * id->plan->variant_count + variant];
+    bool news = false, all = true;
+
+    ABBA_ASSERT(runner->role_count == outcome->role_count);
+    for (size_t i = 0; i < outcome->role_count; i++) {
+        size_t place = role_place(id, v->name, p->name, runner->roles[i].name);
+
+        news |= take_role(id, place, run, &outcome->roles[i]);
+        all &= outcome->roles[i].looks > 0;
+    }
+    *seen = !all ? *seen : news ? *seen + 1 : RUNS_ENOUGH;
+    return news || id->record.role_count > before;
+}
+
+const struct loaded *identity_record(const struct identity *id)
+{
+    return &id->record;
+}
+
+/* ---- the whole ---- */
+
+static void look_at_self(struct identity *id)
+{
+    struct loaded_file self = {0};
+    struct err ignored = {0};
+    int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+
+    id->record.tool = arena_printf(&id->arena, "abba %s", abba_version());
+    if (fd >= 0 && read_file(fd, "abba", NULL, &self, &id->arena, &ignored) == 0) {
+        id->record.tool_sha256 = self.sha256;
+        id->record.tool_build_id = self.build_id;
+    }
+    if (fd >= 0)
+        close(fd);
+}
+
+struct identity *identity_new(const struct plan *plan, struct programs *programs)
+{
+    struct identity *id = xcalloc(1, sizeof(*id));
+
+    arena_init(&id->arena);
+    id->plan = plan;
+    id->programs = programs;
+    id->seen = xcalloc(plan->profile_count * plan->variant_count + 1, sizeof(*id->seen));
+    look_at_self(id);
+    return id;
+}
+
+void identity_free(struct identity *id)
+{
+    if (!id)
+        return;
+    for (size_t i = 0; i < id->record.role_count; i++)
+        free(id->record.roles[i].files);
+    free(id->record.roles);
+    free(id->record.files);
+    free(id->role_places);
+    free(id->sights);
+    free(id->seen);
+    arena_release(&id->arena);
+    free(id);
+}

@@ -1,0 +1,33 @@
+/*
+ * identity: what really ran, gathered run by run.
+ *
+ * The runs of a variant under a profile are looked at until one of them shows every role and
+ * nothing new: the second run with most programs. A very short program may be caught in few runs or
+ * in none; then the record says so. Files are read and hashed after the run, before the next one's
+ * pause, each once; from then on they are watched (programs.h).
+ */
+#ifndef ABBA_SERIES_IDENTITY_H
+#define ABBA_SERIES_IDENTITY_H
+
+#include "model/loaded.h"
+#include "model/outcome.h"
+#include "model/plan.h"
+#include "series/programs.h"
+
+struct identity;
+
+/* Looks at abba itself. `plan` and `programs` are borrowed. */
+struct identity *identity_new(const struct plan *plan, struct programs *programs);
+void identity_free(struct identity *id); /* safe on NULL */
+
+/* Whether the next run of that variant (index) under that profile (index) is to be looked at. */
+bool identity_wants(const struct identity *id, size_t profile, size_t variant);
+
+/* Takes what a run that was looked at showed. True: the record has something new. */
+bool identity_take(struct identity *id, size_t profile, size_t variant, uint64_t run,
+                   const struct outcome *outcome);
+
+/* The record as it stands; valid until the next identity_take(). */
+const struct loaded *identity_record(const struct identity *id);
+
+#endif

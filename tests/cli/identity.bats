@@ -1,0 +1,113 @@
+#!/usr/bin/env bats
+# What really ran is in the archive: programs, libraries, helpers, with checksums and build ids.
+
+setup() {
+    load common
+    setup_folder
+    cost=$ABBA_BUILD/cost
+}
+
+# A library of ours and a program that loads it from the folder that $1 names.
+make_library() { # FOLDER TEXT
+    mkdir -p "$1"
+    echo "const char *word(void); const char *word(void) { return \"$2\"; }" >word.c
+    cat >main.c <<'END'
+#include <stdio.h>
+#include <time.h>
+const char *word(void);
+int main(void)
+{
+    struct timespec t = {0, 60000000};
+    puts(word());
+    nanosleep(&t, NULL);
+    return 0;
+}
+END
+    cc -g -O1 -shared -fPIC -Wl,-soname,libword.so.1 -Wl,--build-id -o "$1/libword.so.1.2" word.c
+    ln -sf libword.so.1.2 "$1/libword.so.1"
+    cc -g -O1 -Wl,--build-id -o "$1/say" main.c "$1/libword.so.1.2" -Wl,-rpath,"${3:-$PWD/$1}"
+}
+
+# One value of loaded.json of archive a, by a Python expression on `l`.
+loaded() {
+    python3 -c "import json; l=json.load(open('a/loaded.json')); print($1)"
+}
+
+# The file of the list whose path ends so.
+file() { # END EXPRESSION
+    loaded "[$2 for f in l['files'] if f['path'].endswith('$1')][0]"
+}
+
+@test "a program's libraries are recorded as they were loaded" {
+    make_library one alpha
+    compare -n 6 --archive a one/say one/say
+    expect_status 0
+    [ "$(file /libword.so.1.2 "f['sha256']")" = "$(sha256sum <one/libword.so.1.2 | cut -d' ' -f1)" ]
+    [ "$(file /libword.so.1.2 "f['size']")" = "$(stat -c %s one/libword.so.1.2)" ]
+    [ "$(file /libword.so.1.2 "f['soname']")" = libword.so.1 ]
+    file /libword.so.1.2 "' '.join(f['compilers'])" | grep -q -e -O1
+    file /libword.so.1.2 "f['build_id']" | grep -Eq '^[0-9a-f]{40}$'
+    [ "$(file /one/say "f['sha256']")" = "$(sha256sum <one/say | cut -d' ' -f1)" ]
+    file /libc.so.6 "f['sha256']"
+    [ "$(loaded "[len(r['files']) >= 3 and r['reason'] is None for r in l['roles']]")" = "[True, True]" ]
+    [ "$(loaded "l['tool']['sha256']")" = "$(sha256sum <"$ABBA" | cut -d' ' -f1)" ]
+    abba verify a
+    expect_status 0
+}
+
+@test "processes that a program starts are recorded" {
+    compare -n 6 --archive a "sh -c '$cost/touch 4 60'" "sh -c '$cost/touch 4 60'" ||
+        true
+    file /touch "f['path']"
+    file /dash "f['path']" || file /bash "f['path']" || file /busybox "f['path']"
+}
+
+@test "what was too short to be seen is said" {
+    compare -n 6 --archive a true true
+    expect_status 0
+    [ "$(loaded "len(l['roles'])")" = 2 ]
+    loaded "[r for r in l['roles'] if not r['files'] and 'ended before' not in r['reason']]" | grep -qx '\[\]'
+    abba verify a
+    expect_status 0
+}
+
+@test "a library that changes during the series makes it invalid" {
+    make_library one alpha
+    make_library two beta
+    compare -n 30 --archive a --threshold wall_time=50% one/say one/say &
+    # once the library is known
+    wait_for grep -qs libword a/loaded.json
+    mv two/libword.so.1.2 one/libword.so.1.2
+    status=0
+    wait $! || status=$?
+    abba report a
+    expect_status 3
+    expect_out "invalid"
+    grep -q "libword.so.1.2' changed during the series" a/samples.jsonl
+}
+
+@test "the home folder is not in the record, unless it is asked for" {
+    mkdir -p "$HOME"
+    make_library "home/lib" alpha
+    compare -n 6 --archive a home/lib/say home/lib/say
+    expect_status 0
+    file /libword.so.1.2 "f['path']" | grep -q '^HOME/lib'
+    rm -r a
+    compare -n 6 --archive a --identify home/lib/say home/lib/say
+    file /libword.so.1.2 "f['path']" | grep -q "^$HOME/lib"
+}
+
+@test "a program made in memory has a reason instead of a checksum" {
+    command -v python3 >/dev/null || skip "no python3"
+    cat >memory.py <<'END'
+import os, shutil, sys
+fd = os.memfd_create("made")
+with open("/bin/sleep", "rb") as f, os.fdopen(fd, "wb", closefd=False) as out:
+    shutil.copyfileobj(f, out)
+os.execv(f"/proc/self/fd/{fd}", ["made", "0.1"])
+END
+    compare -n 6 --archive a "$(command -v python3) memory.py" "$(command -v python3) memory.py"
+    file "/memfd:made (deleted)" "f['reason']" | grep -q "no path"
+    abba verify a
+    expect_status 0
+}
