@@ -24,8 +24,17 @@ die() {
 
 # ---- kernels -------------------------------------------------------------------------------------
 
+cloud='^linux-image-6\.12\.[0-9]+\+deb[0-9]+-cloud-amd64$'
+
 newest() { # REGEX; prints the newest package of that name
     apt-cache pkgnames linux-image-6.12 | grep -E "$1" | sort -V | tail -n 1
+}
+
+# Package lists, where there are none or none that know both kernels.
+refresh() {
+    [ -z "$(newest "$cloud")" ] || [ -z "$(apt-cache pkgnames user-mode-linux)" ] || return 0
+    echo "# apt-get update: the package lists do not know the kernels"
+    if [ "$(id -u)" = 0 ]; then apt-get -qq update; else sudo -n apt-get -qq update; fi
 }
 
 # Unpacks a package into its own folder of the cache, once.
@@ -99,8 +108,8 @@ count() { # NAME
 
 exact() {
     local package kernel root=$build/netem-exact
-    package=$(newest '^linux-image-6\.12\.[0-9]+\+deb[0-9]+-cloud-amd64$')
-    [ -n "$package" ] || die "apt knows no linux-image-6.12.*-cloud-amd64 (apt-get update?)"
+    package=$(newest "$cloud")
+    [ -n "$package" ] || die "apt knows no linux-image-6.12.*-cloud-amd64 on this system"
     kernel=$(unpack "$package") || die "cannot get $package: $(tail -n 1 "$cache/download.log")"
     make_root "$root" "$kernel"/lib/modules/*/kernel/drivers/net/veth.ko.xz \
         "$kernel"/lib/modules/*/kernel/net/sched/sch_netem.ko.xz || die "cannot make $root"
@@ -128,6 +137,7 @@ statistics() {
 }
 
 begun=$SECONDS
+[ -e "$cache/user-mode-linux/.whole" ] || refresh || true # what is missing is said by name
 case ${T-} in
 '') exact && statistics ;;
 exact | statistics) "$T" ;;
