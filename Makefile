@@ -262,8 +262,8 @@ $(NETEM_GUEST): $(NETEM_SRC:tests/netem/%.c=$(OBJ)/netem/%.o) $(LIB)
 test-netem: ## fate and the kernel back end against real kernels' netem (qemu, user-mode-linux)
 	@tests/setup.sh netem
 	@+$(SUBMAKE) run-test-netem
-run-test-netem: $(NETEM_GUEST)
-	@tests/netem/run.sh $(NETEM_GUEST) $(ABSBUILD)
+run-test-netem: $(NETEM_GUEST) all
+	@tests/netem/run.sh '$(abspath $(NETEM_GUEST))' '$(abspath $(ABBA))' '$(ABSBUILD)'
 
 # ---- checks that run nothing ---------------------------------------------------------------------
 layers: ## prove which room includes which

@@ -2,7 +2,8 @@
  * The first and only process of a small machine whose kernel has sch_netem: mounts, inserts
  * modules, tests, prints what came of it, and switches off.
  *
- * MODE in the environment (a word of the kernel's command line): "exact" or "statistics".
+ * MODE in the environment (a word of the kernel's command line): "exact", "whole" or "statistics".
+ * With the argument "talk" it is a program that runs in a network instead.
  */
 #include "tap.h"
 #include "tests.h"
@@ -76,13 +77,32 @@ static void insert_modules(void)
     }
 }
 
-int main(void)
+static void test(const char *mode)
 {
-    const char *mode = getenv("MODE");
-    struct utsname name;
     struct err err = {0};
     struct rtnl *r;
 
+    if (strcmp(mode, "whole") == 0) {
+        test_wholly();
+    } else if (rtnl_open(&r, &err) < 0) {
+        tap(false, "rtnetlink: %s", err.msg);
+    } else if (strcmp(mode, "exact") == 0) {
+        if (!getenv("ONLY"))
+            test_parameters(r, true);
+        test_exactly(r);
+    } else {
+        test_parameters(r, false);
+        test_statistically(r);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const char *mode = getenv("MODE");
+    struct utsname name;
+
+    if (argc > 1 && strcmp(argv[1], "talk") == 0)
+        return whole_talk();
     mount("dev", "/dev", "devtmpfs", 0, NULL);
     console();
     mount("proc", "/proc", "proc", 0, NULL);
@@ -91,16 +111,7 @@ int main(void)
     insert_modules();
     uname(&name);
     printf("# Linux %s, %s\n", name.release, mode ? mode : "no MODE");
-    if (rtnl_open(&r, &err) < 0) {
-        tap(false, "rtnetlink: %s", err.msg);
-    } else if (mode && strcmp(mode, "exact") == 0) {
-        if (!getenv("ONLY"))
-            test_parameters(r, true);
-        test_exactly(r);
-    } else {
-        test_parameters(r, false);
-        test_statistically(r);
-    }
+    test(mode ? mode : "");
     tap_end();
     sync();
     reboot(RB_POWER_OFF);

@@ -2,19 +2,21 @@
 # Starts two small machines whose kernels have sch_netem and looks at what abba knows of it:
 #   qemu             Debian's 6.12 kernel, emulated, with a clock that counts instructions: netem's
 #                    decisions and due times against fate's, from one seed, bit for bit
+#   qemu again       the whole of abba on that kernel, as a person uses it
 #   user-mode-linux  Debian's 6.1 kernel, which ignores the seed: parameters, shares, counters
 # Kernels come from Debian by name, into build/netem-cache; nothing is installed for them.
 #
-# usage: tests/netem/run.sh GUEST BUILD-FOLDER
-# environment: T=exact or T=statistics for one; ONLY=WORD for the exact models with that word in their name
+# usage: tests/netem/run.sh GUEST ABBA BUILD-FOLDER
+# environment: T=exact, T=whole or T=statistics for one; ONLY=WORD for the exact models with that word in their name
 # Prints lines as TAP has them, then "N passed, N failed".
 set -u
-guest=$1 build=$2
+guest=$1 abba=$2 build=$3
 cache=$build/netem-cache
 # Seconds that one machine may take; alone on its processor it takes a sixth.
 bound=${NETEM_BOUND:-900}
 passed=0 failed=0
 mkdir -p "$cache" || exit 2
+cd "$(dirname "$0")/../.." || exit 2
 
 die() {
     echo "not ok - $*"
@@ -50,16 +52,21 @@ unpack() { # PACKAGE; prints the folder
 
 # ---- a root for the guest ------------------------------------------------------------------------
 
+# A program, and its libraries at the places where it looks for them.
+add_program() { # ROOT PROGRAM NAME
+    local library
+    cp "$2" "$1/$3" || return
+    ldd "$2" | grep -oE '/[^ ]+' | while read -r library; do
+        [ -e "$1$library" ] || { mkdir -p "$1${library%/*}" && cp -L "$library" "$1$library"; } || return
+    done
+}
+
 make_root() { # FOLDER MODULE...
     local root=$1 n=0 file
     shift
     rm -rf "$root"
     mkdir -p "$root"/{dev,proc,sys,tmp,modules,tables} || return
-    cp "$guest" "$root/init" || return
-    # The program's libraries, at the places where it looks for them.
-    ldd "$guest" | grep -oE '/[^ ]+' | while read -r file; do
-        mkdir -p "$root${file%/*}" && cp -L "$file" "$root$file" || return
-    done
+    add_program "$root" "$guest" init || return
     for file in /usr/lib/tc /usr/lib/*-linux-gnu*/tc /usr/lib64/tc /usr/share/tc; do
         [ ! -e "$file/normal.dist" ] || cp "$file"/*.dist "$root/tables/" || return
     done
@@ -106,21 +113,48 @@ count() { # NAME
 
 # ---- machines ------------------------------------------------------------------------------------
 
-exact() {
-    local package kernel root=$build/netem-exact
+# Debian's 6.12 kernel, into `kernel`.
+fetch_cloud() {
+    local package
     package=$(newest "$cloud")
     [ -n "$package" ] || die "apt knows no linux-image-6.12.*-cloud-amd64 on this system"
     kernel=$(unpack "$package") || die "cannot get $package: $(tail -n 1 "$cache/download.log")"
-    make_root "$root" "$kernel"/lib/modules/*/kernel/drivers/net/veth.ko.xz \
-        "$kernel"/lib/modules/*/kernel/net/sched/sch_netem.ko.xz || die "cannot make $root"
+}
+
+# Each instruction takes 2 ns there, whatever the host does meanwhile.
+emulate() { # NAME ROOT WORD-OF-ITS-COMMAND-LINE...
+    local name=$1 root=$2
+    shift 2
     (cd "$root" && find . | cpio --quiet -o -H newc -R 0:0 | gzip -1) >"$root.cpio.gz" ||
         die "cannot pack $root"
-    echo "# qemu: $package"
-    count qemu < <(timeout -k 5 "$bound" qemu-system-x86_64 -accel tcg -cpu max -icount \
+    echo "# qemu: ${kernel##*/}"
+    count "$name" < <(timeout -k 5 "$bound" qemu-system-x86_64 -accel tcg -cpu max -icount \
         shift=1,sleep=off -m 768 -smp 1 -nic none -nographic -no-reboot \
         -kernel "$kernel"/boot/vmlinuz-* -initrd "$root.cpio.gz" -append \
-        "console=ttyS0 quiet panic=-1 ipv6.disable=1 mitigations=off nokaslr audit=0 apparmor=0 no_timer_check tsc=reliable MODE=exact TC_LIB_DIR=/tables${ONLY:+ ONLY=$ONLY}" \
+        "console=ttyS0 quiet panic=-1 mitigations=off nokaslr audit=0 apparmor=0 no_timer_check tsc=reliable TC_LIB_DIR=/tables $*" \
         </dev/null 2>&1 | sed -u 's/^.*\x1b[^#on1]*//')
+}
+
+exact() {
+    local kernel root=$build/netem-exact
+    fetch_cloud
+    make_root "$root" "$kernel"/lib/modules/*/kernel/drivers/net/veth.ko.xz \
+        "$kernel"/lib/modules/*/kernel/net/sched/sch_netem.ko.xz || die "cannot make $root"
+    emulate qemu "$root" ipv6.disable=1 MODE=exact ${ONLY:+"ONLY=$ONLY"}
+}
+
+whole() {
+    local kernel root=$build/netem-whole file modules=()
+    fetch_cloud
+    for file in drivers/net/veth net/sched/{sch_netem,sch_ingress,cls_u32,act_mirred}; do
+        modules+=("$kernel"/lib/modules/*/kernel/"$file".ko.xz)
+    done
+    if ! { make_root "$root" "${modules[@]}" && add_program "$root" "$abba" abba &&
+        add_program "$root" "${abba%/*}/runners/flow/flow" flow && mkdir "$root/data" &&
+        cp -r runners profiles thresholds "$root/data/"; }; then
+        die "cannot make $root"
+    fi
+    emulate "the whole" "$root" MODE=whole
 }
 
 statistics() {
@@ -139,9 +173,13 @@ statistics() {
 begun=$SECONDS
 [ -e "$cache/user-mode-linux/.whole" ] || refresh || true # what is missing is said by name
 case ${T-} in
-'') exact && statistics ;;
-exact | statistics) "$T" ;;
-*) die "no test '$T': exact, statistics" ;;
+'')
+    exact
+    whole
+    statistics
+    ;;
+exact | whole | statistics) "$T" ;;
+*) die "no test '$T': exact, whole, statistics" ;;
 esac
 echo "# $((SECONDS - begun)) s"
 echo "$passed passed, $failed failed"

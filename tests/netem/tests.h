@@ -22,4 +22,10 @@ void test_exactly(struct rtnl *r);
 /* Each model without a seed: shares inside their intervals, and the discipline's own counts. */
 void test_statistically(struct rtnl *r);
 
+/* What a person types, end to end: /abba in /data, and /flow. */
+void test_wholly(void);
+
+/* The program that runs in a network there: datagrams to 127.0.0.1 and ::1. An exit status. */
+int whole_talk(void);
+
 #endif
