@@ -28,6 +28,10 @@ libelf-dev            pc      libelf
 '
 test_needs='
 libcmocka-dev         pc      cmocka
+libsrt-openssl-dev    pc      srt
+libsrt1.5-gnutls      shared  libsrt-gnutls.so.1.5
+libxxhash-dev         pc      libxxhash
+srt-tools             command srt-live-transmit
 bats                  command bats
 git                   command git
 procps                command ps
@@ -73,6 +77,7 @@ there() { # kind, what
     file) [ -e "$2" ] ;;
     pc) pkg-config --exists "$2" 2>/dev/null ;;
     header) first_of /usr/include/"$2" /usr/include/*-linux-gnu*/"$2" /usr/local/include/"$2" ;;
+    shared) first_of /usr/lib/*-linux-gnu*/"$2" /usr/lib/"$2" /usr/lib64/"$2" /usr/local/lib/"$2" ;;
     static) first_of /usr/lib/*-linux-gnu*/"$2" /usr/lib/"$2" /usr/lib64/"$2" ;;
     dist) first_of /usr/lib/tc/"$2" /usr/lib/*-linux-gnu*/tc/"$2" /usr/lib64/tc/"$2" /usr/share/tc/"$2" ;;
     python)

@@ -34,6 +34,15 @@ static int look_at_network(void *user, const struct profile *profile, const char
     return 0;
 }
 
+static int look_at_support(void *user, const struct plan *plan, const struct profile *profile,
+                           const struct variant *variant, const char **reason, struct arena *arena,
+                           struct err *err)
+{
+    struct planning *g = user;
+
+    return supports_look(&g->supports, plan, profile, variant, reason, arena, err);
+}
+
 /* A counter that libpfm4 does not know is a slip; one that this machine lacks is not. */
 static int check_events(const struct settings *s, struct err *err)
 {
@@ -70,6 +79,7 @@ void planning_request(struct planning *g, struct plan_request *q)
     q->input = s->input;
     q->impair = s->impair;
     q->look_at_network = look_at_network;
+    q->look_at_support = look_at_support;
     q->user = g;
     q->pairs = (int)s->pairs;
     q->confirm = (int)s->confirm;
@@ -96,7 +106,10 @@ void planning_notes(const struct settings *s, const struct plan *plan)
 int planning_build(struct planning *g, const struct plan_request *q, struct plan *plan,
                    struct err *err)
 {
-    if (plan_build(plan, q, &g->s->arena, err) != 0)
+    int rc = plan_build(plan, q, &g->s->arena, err);
+
+    supports_close(&g->supports);
+    if (rc != 0)
         return -1;
     planning_notes(g->s, plan);
     return 0;

@@ -7,6 +7,7 @@
 #define ABBA_CLI_PLANNING_H
 
 #include "cli/networks.h"
+#include "cli/supports.h"
 #include "plan/plan.h"
 
 struct settings;
@@ -14,6 +15,7 @@ struct settings;
 struct planning {
     struct settings *s;
     struct networks networks;
+    struct supports supports;
     const char *isolation;
 };
 

@@ -365,15 +365,16 @@ static int decode_head(const struct fields *f, struct runner *r, struct arena *a
 int runner_decode(struct runner *r, const struct json *root, const char *file, struct arena *arena,
                   struct err *err)
 {
-    static const char *const keys[] = {"runner",  "description", "program", "roles",
-                                       "load",    "numbers",     "metrics", "integrity",
-                                       "invalid", "checks",      NULL};
+    static const char *const keys[] = {"runner",  "description", "program",  "roles",
+                                       "load",    "numbers",     "metrics",  "integrity",
+                                       "invalid", "checks",      "supports", NULL};
     struct fields f;
 
     *r = (struct runner){0};
     if (fields_init(&f, file, root, err) < 0 || fields_known(&f, keys, err) < 0 ||
         decode_head(&f, r, arena, err) < 0 || decode_roles(&f, r, arena, err) < 0 ||
-        check_command(&f, r, err) < 0 || decode_load(&f, r, arena, err) < 0)
+        check_command(&f, r, err) < 0 || decode_load(&f, r, arena, err) < 0 ||
+        decode_strings(&f, "supports", FIELDS_OPTIONAL, arena, &r->supports, err) < 0)
         return -1;
     return runner_decode_output(&f, r, arena, err);
 }

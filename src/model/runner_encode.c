@@ -228,5 +228,7 @@ void runner_encode(const struct runner *r, struct json_writer *w)
     encode_integrity(w, r);
     encode_invalid(w, r);
     encode_checks(w, r);
+    if (r->supports.count)
+        key_strings(w, "supports", &r->supports);
     jw_object_end(w);
 }

@@ -11,6 +11,7 @@
 #include "plan/home.h"
 #include "plan/load.h"
 #include "plan/profiles.h"
+#include "plan/support.h"
 #include "plan/thresholds.h"
 #include "plan/variants.h"
 
@@ -471,7 +472,9 @@ static int build(struct plan *p, const struct plan_request *q, struct arena *are
         variants_resolve(p, q, arena, err) < 0 || thresholds_resolve(p, q, arena, err) < 0 ||
         check_pairs(p, err) < 0)
         return -1;
-    return check_templates(p, arena, err);
+    if (check_templates(p, arena, err) < 0)
+        return -1;
+    return support_check(p, q, arena, err);
 }
 
 /* What is measured must be read again: a plan that its reader refuses is refused before any run. */

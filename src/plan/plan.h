@@ -35,6 +35,14 @@ struct plan_request {
      */
     int (*look_at_network)(void *user, const struct profile *profile, const char **reason,
                            const char **isolation, struct arena *arena, struct err *err);
+    /*
+     * Asks the variant's program whether it can run the load, where its runner has a command for
+     * that. Stores into `reason` why not (in the arena), or NULL. -1 where it cannot be asked. NULL:
+     * every variant can run everything.
+     */
+    int (*look_at_support)(void *user, const struct plan *plan, const struct profile *profile,
+                           const struct variant *variant, const char **reason, struct arena *arena,
+                           struct err *err);
     void *user;
 };
 

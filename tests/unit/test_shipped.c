@@ -198,6 +198,7 @@ static void thresholds_are_as_documented(void **state)
     } want[] = {
         {"thresholds/default.json", RULE_BOUNDED, 8, 16, 0.10, 0.15, 0.15},
         {"thresholds/lab.json", RULE_MEDIAN, 8, 0, 0.10, 0.15, 0.15},
+        {"thresholds/srt-lab.json", RULE_MEDIAN, 5, 0, 0.10, 0.15, 0.15},
     };
 
     (void)state;
