@@ -51,6 +51,7 @@ PC := $(if $(filter pcre2.h,$(INCLUDED)),libpcre2-8) \
       $(if $(filter cJSON.h cjson/%,$(INCLUDED)),libcjson) \
       $(if $(filter openssl/%,$(INCLUDED)),libcrypto) \
       $(if $(filter curl/%,$(INCLUDED)),libcurl) \
+      $(if $(filter expat.h,$(INCLUDED)),expat) \
       $(if $(filter libmnl/%,$(INCLUDED)),libmnl) \
       $(if $(filter archive.h archive_entry.h,$(INCLUDED)),libarchive) \
       $(if $(filter elfutils/%,$(INCLUDED)),libdw) \

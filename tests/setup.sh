@@ -20,6 +20,7 @@ libpfm4-dev           header  perfmon/pfmlib_perf_event.h
 libpcre2-dev          pc      libpcre2-8
 libcjson-dev          pc      libcjson
 libcurl4-openssl-dev  pc      libcurl
+libexpat1-dev         pc      expat
 libmnl-dev            pc      libmnl
 libssl-dev            pc      libcrypto
 libarchive-dev        pc      libarchive

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <openssl/evp.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -100,5 +101,50 @@ int digest_sha256_file(const char *path, char hex[DIGEST_HEX], uint64_t *size, s
         return err_sys(err, ERR_SYSTEM, errno, "cannot open '%s'", path);
     int rc = digest_sha256_fd(fd, path, hex, size, err);
     close(fd);
+    return rc;
+}
+
+/* Feeds a part of a file to both; MD5's context may be NULL. */
+static int feed_part(int fd, uint64_t offset, uint64_t bytes, EVP_MD_CTX *sha256, EVP_MD_CTX *md5,
+                     struct err *err)
+{
+    char piece[65536];
+
+    while (bytes) {
+        size_t want = bytes < sizeof piece ? (size_t)bytes : sizeof piece;
+        ssize_t n = pread(fd, piece, want, (off_t)offset);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return err_sys(err, ERR_SYSTEM, n < 0 ? errno : EIO, "cannot read a file");
+        must(EVP_DigestUpdate(sha256, piece, (size_t)n));
+        if (md5)
+            must(EVP_DigestUpdate(md5, piece, (size_t)n));
+        offset += (uint64_t)n;
+        bytes -= (uint64_t)n;
+    }
+    return 0;
+}
+
+int digest_part(int fd, uint64_t offset, uint64_t bytes, char sha256[DIGEST_HEX],
+                char md5[DIGEST_MD5_HEX], struct err *err)
+{
+    unsigned char raw[EVP_MAX_MD_SIZE];
+    EVP_MD_CTX *second = EVP_MD_CTX_new();
+    struct digest d;
+
+    digest_begin(&d);
+    /* Where only approved algorithms are allowed (FIPS), there is no MD5. */
+    if (second && EVP_DigestInit_ex(second, EVP_md5(), NULL) != 1) {
+        EVP_MD_CTX_free(second);
+        second = NULL;
+    }
+    int rc = feed_part(fd, offset, bytes, d.context, second, err);
+    md5[0] = '\0';
+    if (second && EVP_DigestFinal_ex(second, raw, NULL) == 1)
+        for (int i = 0; i < 16; i++)
+            snprintf(md5 + 2 * i, 3, "%02x", raw[i]);
+    EVP_MD_CTX_free(second);
+    digest_finish(&d, sha256);
     return rc;
 }

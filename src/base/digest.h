@@ -22,6 +22,12 @@ int digest_sha256_file(const char *path, char hex[DIGEST_HEX], uint64_t *size, s
 int digest_sha256_fd(int fd, const char *name, char hex[DIGEST_HEX], uint64_t *size,
                      struct err *err);
 
+/* SHA-256 and MD5 (what S3 calls ETag) of a part of a file. ERR_SYSTEM, also where it ends early.
+ */
+#define DIGEST_MD5_HEX 33
+int digest_part(int fd, uint64_t offset, uint64_t bytes, char sha256[DIGEST_HEX],
+                char md5[DIGEST_MD5_HEX], struct err *err);
+
 /* In pieces. digest_finish writes the digest and frees; digest_abandon frees only. */
 struct digest {
     void *context; /* EVP_MD_CTX */

@@ -201,7 +201,21 @@ static int64_t pause_before_next(const struct tries *t, int64_t asked_ns)
     return pause > asked_ns ? pause : asked_ns;
 }
 
-/* Waits before another try, and says so. False where there is none: tries or time are used up. */
+/* False: stopped meanwhile. */
+static bool sleep_until(int64_t until_ns, const volatile sig_atomic_t *stop)
+{
+    for (int64_t now = clock_mono_ns(); now < until_ns; now = clock_mono_ns()) {
+        int64_t step = now + 50 * NSEC_PER_MSEC;
+
+        if (stop && *stop)
+            return false;
+        clock_sleep_until(step < until_ns ? step : until_ns);
+    }
+    return true;
+}
+
+/* Waits before another try, and says so. False where there is none: tries or time
+ * are used up, or it was stopped. */
 static bool wait_for_next(struct tries *t, const char *why, int64_t asked_ns)
 {
     const struct http_options *o = &t->h->options;
@@ -216,8 +230,7 @@ static bool wait_for_next(struct tries *t, const char *why, int64_t asked_ns)
     if (o->note)
         o->note(o->user, text.data);
     buf_release(&text);
-    clock_sleep_until(now + pause);
-    return true;
+    return sleep_until(now + pause, o->stop);
 }
 
 static int give_up(const struct tries *t, struct err *err)
@@ -275,6 +288,10 @@ static int try_until_settled(struct tries *t, struct http_response *r, struct er
             outcome == HTTP_ANSWERED || (outcome == HTTP_BROKE && (!sent || may_repeat(t->q)));
         if (again && wait_for_next(t, why, r->retry_after_ns))
             continue;
+        if (t->h->options.stop && *t->h->options.stop) {
+            err_set(err, ERR_INTERRUPTED, "stopped by a signal");
+            outcome = HTTP_FAILED;
+        }
         rc = outcome == HTTP_ANSWERED ? 0 : give_up(t, err);
         break;
     }

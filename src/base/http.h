@@ -13,6 +13,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -56,6 +57,7 @@ struct http_options {
     /* Bytes of the present request's body, either way; all is 0 where unknown. May be NULL. */
     void (*progress)(void *user, uint64_t done, uint64_t all);
     void *user;
+    const volatile sig_atomic_t *stop; /* ends a request once it is not 0; NULL: nothing does */
 };
 
 /* Keys of AWS Signature Version 4; borrowed. */
@@ -106,7 +108,7 @@ void http_free(struct http *h); /* safe on NULL */
 /*
  * Sends it until the server gives an answer that another try would not change: 0, whatever the
  * status. `r` is cleared first. -1: no answer (ERR_SYSTEM), one beyond the limits (ERR_SYSTEM), a
- * server that is not trusted or an address that is none (ERR_CONFIG).
+ * server that is not trusted or an address that is none (ERR_CONFIG), stopped (ERR_INTERRUPTED).
  */
 int http_send(struct http *h, const struct http_request *q, struct http_response *r,
               struct err *err);

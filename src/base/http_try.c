@@ -196,6 +196,8 @@ static int take_progress(void *user, curl_off_t down_all, curl_off_t down, curl_
     struct try *t = user;
     const struct http_options *o = &t->h->options;
 
+    if (o->stop && *o->stop)
+        return 1;
     if (!o->progress)
         return 0;
     if (t->q->body_bytes)
@@ -410,7 +412,9 @@ static int explain(const struct try *t, CURLcode code, const char *message, stru
     char limit[UNITS_TEXT];
     int rc;
 
-    if (t->file_errno) {
+    if (code == CURLE_ABORTED_BY_CALLBACK && !t->file_errno) {
+        rc = err_set(err, ERR_INTERRUPTED, "stopped by a signal");
+    } else if (t->file_errno) {
         rc = err_sys(err, ERR_SYSTEM, t->file_errno, "cannot %s the file here",
                      t->q->to_file ? "write" : "read");
     } else if (t->too_large || code == CURLE_FILESIZE_EXCEEDED) {

@@ -106,31 +106,32 @@ static int hex_value(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
+const char *url_decode(const char *text, struct arena *arena)
+{
+    char *out = arena_strdup(arena, text), *to = out;
+
+    for (const char *p = text; *p; p++) {
+        int high = p[0] == '%' ? hex_value(p[1]) : -1;
+        int low = high >= 0 ? hex_value(p[2]) : -1;
+
+        if (high == 0 && low == 0)
+            return NULL;
+        *to++ = low < 0 ? *p : (char)(high * 16 + low);
+        p += low < 0 ? 0 : 2;
+    }
+    *to = '\0';
+    return out;
+}
+
 int url_file_path(const struct url *u, const char **path, struct arena *arena, struct err *err)
 {
-    char *out = arena_strdup(arena, u->path), *to = out;
-
     if (u->host[0] && strcmp(u->host, "localhost") != 0 && strcmp(u->host, "127.0.0.1") != 0) {
         err_set(err, ERR_USAGE, "a file: URL names this machine's files, not those of '%.80s'",
                 u->host);
         return err_hint(err, "file:///absolute/path has three slashes");
     }
-    for (const char *p = out; *p; p++) {
-        int high = p[0] == '%' ? hex_value(p[1]) : -1;
-        int low = high >= 0 ? hex_value(p[2]) : -1;
-
-        if (low < 0) {
-            *to++ = *p;
-            continue;
-        }
-        if (high == 0 && low == 0)
-            return err_set(err, ERR_USAGE, "a file: URL holds a NUL");
-        *to++ = (char)(high * 16 + low);
-        p += 2;
-    }
-    *to = '\0';
-    *path = out;
-    return 0;
+    *path = url_decode(u->path, arena);
+    return *path ? 0 : err_set(err, ERR_USAGE, "a file: URL holds a NUL");
 }
 
 bool url_is_loopback(const struct url *u)

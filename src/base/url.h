@@ -35,6 +35,9 @@ int url_parse(struct url *u, const char *text, struct arena *arena, struct err *
  * harmless. */
 const char *url_shown(const char *text, struct arena *arena);
 
+/* Percent-encoding undone, in the arena. NULL: it holds an encoded NUL. */
+const char *url_decode(const char *text, struct arena *arena);
+
 /* The path of a file: URL, decoded. ERR_USAGE: a host other than this one, or a NUL in it. */
 int url_file_path(const struct url *u, const char **path, struct arena *arena, struct err *err);
 
