@@ -44,6 +44,8 @@ gzip                  command gzip
 openssl               command openssl
 python3               command python3
 python3-jsonschema    python  jsonschema
+python3-botocore      python  botocore
+nginx                 command nginx
 '
 lint_needs='
 clang-format          command clang-format
@@ -119,6 +121,20 @@ apt() {
     as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 "$@"
 }
 
+# A server among the packages is for tests that start it themselves: it is not started here.
+without_services() { # COMMAND...
+    policy=/usr/sbin/policy-rc.d
+    if [ -e $policy ]; then
+        "$@"
+        return
+    fi
+    printf '#!/bin/sh\nexit 101\n' | as_root tee $policy >/dev/null && as_root chmod 755 $policy
+    "$@"
+    ended=$?
+    as_root rm -f $policy
+    return $ended
+}
+
 install_packages() { # packages...
     if ! first_of /var/lib/apt/lists/*_Packages*; then
         echo "setup: apt-get update (the package lists are empty)" >&2
@@ -164,7 +180,7 @@ if [ "$(id -u)" != 0 ] && ! command -v sudo >/dev/null 2>&1; then
 fi
 echo "setup: installing: $missing" >&2
 # shellcheck disable=SC2086
-install_packages $missing
+without_services install_packages $missing
 status=$?
 left=$(missing_of "$needs" | oneline)
 [ -n "$left" ] || exit 0

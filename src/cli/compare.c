@@ -13,9 +13,9 @@ static const struct option_def same[] = {
 };
 static const struct option_group group_same = {"What is compared", same, 1};
 
-static const struct option_group *const groups[] = {
-    &group_pairs,   &group_same,   &group_runs, &group_judging,
-    &group_keeping, &group_output, &group_help, NULL};
+static const struct option_group *const groups[] = {&group_pairs,    &group_same,    &group_runs,
+                                                    &group_fetching, &group_judging, &group_keeping,
+                                                    &group_output,   &group_help,    NULL};
 
 static const char *const examples[] = {
     "abba 'gzip -kf FILE' 'pigz -kf FILE'",

@@ -1,6 +1,7 @@
 #include "cli/planning.h"
 
 #include "base/buf.h"
+#include "base/units.h"
 #include "cli/plan_text.h"
 #include "cli/settings.h"
 #include "cli/terminal.h"
@@ -57,10 +58,26 @@ static int check_events(const struct settings *s, struct err *err)
     return 0;
 }
 
+static void tell(void *user, const char *text)
+{
+    terminal_note(user, text);
+}
+
+/* How programs are fetched. */
+static int set_fetch(struct planning *g, struct settings *s, struct err *err)
+{
+    g->fetch = (struct http_options){.ca_file = s->ca_file, .note = tell, .user = s};
+    g->fetch.limits.total_ns = s->fetch_timeout_ns;
+    if (!s->fetch_size || units_parse_size(s->fetch_size, &g->fetch.limits.max_bytes, err) == 0)
+        return 0;
+    err->code = ERR_USAGE;
+    return err_wrap(err, "option '--fetch-size'");
+}
+
 int planning_init(struct planning *g, struct settings *s, struct err *err)
 {
     *g = (struct planning){.s = s};
-    if (check_events(s, err) != 0)
+    if (check_events(s, err) != 0 || set_fetch(g, s, err) != 0)
         return -1;
     return find_isolation(&g->isolation, err);
 }
@@ -70,6 +87,7 @@ void planning_request(struct planning *g, struct plan_request *q)
     const struct settings *s = g->s;
 
     q->isolation = g->isolation;
+    q->fetch = &g->fetch;
     q->env = s->env;
     q->thresholds = s->thresholds;
     q->thresholds_file = s->thresholds_file;

@@ -6,6 +6,7 @@
 #ifndef ABBA_CLI_PLANNING_H
 #define ABBA_CLI_PLANNING_H
 
+#include "base/http.h"
 #include "cli/networks.h"
 #include "cli/supports.h"
 #include "plan/plan.h"
@@ -17,9 +18,11 @@ struct planning {
     struct networks networks;
     struct supports supports;
     const char *isolation;
+    struct http_options fetch;
 };
 
-/* Checks the events that are asked for and looks at the machine. ERR_USAGE, ERR_SYSTEM. */
+/* Checks the events and sizes that are asked for and looks at the machine. ERR_USAGE, ERR_SYSTEM.
+ */
 int planning_init(struct planning *g, struct settings *s, struct err *err);
 
 /* Fills in what the common options say; `q` refers to `g` afterwards. */

@@ -4,8 +4,8 @@
 #include "cli/settings.h"
 
 static const struct option_group *const groups[] = {
-    &group_variants, &group_run_pairs, &group_runs, &group_judging, &group_machine, &group_keeping,
-    &group_output,   &group_help,      NULL};
+    &group_variants, &group_run_pairs, &group_runs,   &group_fetching, &group_judging,
+    &group_machine,  &group_keeping,   &group_output, &group_help,     NULL};
 
 static const char *const examples[] = {
     "abba run flow/pingpong --baseline ./old --candidate ./new",

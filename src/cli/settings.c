@@ -215,6 +215,31 @@ static const struct option_def runs[] = {
 };
 GROUP(group_runs, "How a run is made", runs);
 
+static const struct option_def fetching[] = {
+    {.name = "ca-file",
+     .arg = "FILE",
+     .kind = OPTION_TEXT,
+     .offset = AT(ca_file),
+     .names = NAMES_FILE,
+     .absent = "CURL_CA_BUNDLE, SSL_CERT_FILE, or the system's",
+     .help = "the authorities that may vouch for a server of https, in PEM"},
+    {.name = "fetch-timeout",
+     .arg = "TIME",
+     .kind = OPTION_TIME,
+     .offset = AT(fetch_timeout_ns),
+     .min = 1000000000,
+     .max = 24 * HOUR_NS,
+     .preset = "10min",
+     .help = "how long fetching a program (https://HOST/PROGRAM#sha256=HEX) may take"},
+    {.name = "fetch-size",
+     .arg = "SIZE",
+     .kind = OPTION_TEXT,
+     .offset = AT(fetch_size),
+     .absent = "1GiB",
+     .help = "how large such a program may be"},
+};
+GROUP(group_fetching, "Programs from elsewhere", fetching);
+
 static const struct option_def judging[] = {
     {.name = "threshold",
      .arg = "METRIC=PERCENT",

@@ -49,6 +49,11 @@ struct settings {
     bool no_lock, identify, plan;
     bool quiet, verbose;
 
+    /* what lies elsewhere */
+    const char *ca_file;
+    int64_t fetch_timeout_ns; /* compare, run */
+    const char *fetch_size;   /* NULL: not given */
+
     /* other sub-commands */
     const char *digest;     /* verify */
     struct strings require; /* doctor */
@@ -65,6 +70,7 @@ extern const struct option_group group_pairs;     /* compare: how often, for how
 extern const struct option_group group_run_pairs; /* run: how often */
 extern const struct option_group group_variants;  /* run: what is compared */
 extern const struct option_group group_runs;      /* how every run is started */
+extern const struct option_group group_fetching;  /* programs that have an address */
 extern const struct option_group group_judging;
 extern const struct option_group group_machine; /* profiles that it cannot run (run) */
 extern const struct option_group group_keeping; /* archive, lock, plan */

@@ -4,7 +4,9 @@
 #include "base/files.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "base/url.h"
 #include "model/decode.h"
+#include "plan/fetch.h"
 
 #include <dirent.h>
 #include <limits.h>
@@ -283,6 +285,8 @@ int lookup_program(const char *runner, const char *name, const char **path, stru
 {
     char *found;
 
+    if (url_looks_like(name))
+        return fetch_program(name, NULL, path, arena, err);
     if (!strchr(name, '/') && (*path = shipped(runner, name, arena)))
         return 0;
     if (files_resolve_program(name, getenv("PATH"), arena, &found, err) < 0)

@@ -27,7 +27,8 @@ int lookup_file(enum lookup_kind kind, const char *name, const char **path, stru
 /* All names of a kind, sorted, each once (the first found hides later ones). */
 void lookup_names(enum lookup_kind kind, struct strings *names, struct arena *arena);
 
-/* A program that a runner ships (build/runners/RUNNER/NAME, or installed), else from PATH. */
+/* A program that a runner ships (build/runners/RUNNER/NAME, or installed), else from PATH; one with
+ * an address from the cache or from there (plan/fetch.h). */
 int lookup_program(const char *runner, const char *name, const char **path, struct arena *arena,
                    struct err *err);
 

@@ -7,6 +7,8 @@
 
 #include "model/plan.h"
 
+struct http_options;
+
 /* What a person asked for; all borrowed. */
 struct plan_request {
     const char *command;     /* "run" or "compare" */
@@ -26,8 +28,9 @@ struct plan_request {
     int64_t pause_ns, timeout_ns; /* -1: not given */
     const char *seed;             /* NULL: 1 */
     bool aa, allow_failures, unsupported_fail;
-    const char *isolation; /* what the machine reached */
-    const char *impair;    /* compare and run: tc's netem words for a quick network; NULL: none */
+    const char *isolation;            /* what the machine reached */
+    const struct http_options *fetch; /* how programs are fetched; NULL: as plan/fetch.h has it */
+    const char *impair; /* compare and run: tc's netem words for a quick network; NULL: none */
     /*
      * Asked once, and only where a profile has a network of its own: whether this machine can have
      * it. Stores into `reason` why not (in the arena), or NULL. Sets *isolation to what the machine

@@ -5,8 +5,10 @@
 #include "base/files.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "base/url.h"
 #include "base/words.h"
 #include "model/decode.h"
+#include "plan/fetch.h"
 #include "plan/home.h"
 #include "plan/load.h"
 #include "plan/profiles.h"
@@ -152,7 +154,7 @@ static int from_command(struct plan *p, struct variant *v, const char *text, str
     for (size_t i = 1; i < count; i++)
         strings_add(&v->args, arena, words[i]);
     v->display = arena_strdup(arena, text);
-    if (shell && !is_shell(v->program))
+    if (shell && !is_shell(v->program) && !url_looks_like(v->program))
         strings_add(
             &p->notes, arena,
             arena_printf(arena,
@@ -184,6 +186,8 @@ static const char *variant_file(const struct plan *p, const char *text, struct a
     const char *path;
     struct err ignored;
 
+    if (url_looks_like(text))
+        return NULL;
     if (len > 5 && strcmp(text + len - 5, ".json") == 0)
         return text;
     if (!strchr(text, '/'))
@@ -282,6 +286,25 @@ static int hint_variant(const struct plan *p, const struct variant *v, struct ar
 }
 
 /* ---- all variants ---- */
+
+/* A program with an address is in the cache afterwards. A query may hold a secret, such as that of
+ * a signed URL: the plan, which is archived, does without. */
+static int fetch_variant(const struct plan_request *q, struct variant *v, struct arena *arena,
+                         struct err *err)
+{
+    const char *shown;
+
+    if (!v->program || !url_looks_like(v->program))
+        return 0;
+    if (fetch_program(v->program, q->fetch, &v->path, arena, err) < 0)
+        return err_wrap(err, "variant '%s'", v->name);
+    shown = fetch_shown(v->program, arena);
+    if (strcmp(shown, v->program) == 0)
+        return 0;
+    v->program = shown;
+    v->display = variant_display(v, arena);
+    return 0;
+}
 
 static int add_settings(struct variant *v, const struct strings *args, const struct strings *env,
                         struct arena *arena, struct err *err)
@@ -389,7 +412,7 @@ int variants_resolve(struct plan *p, const struct plan_request *q, struct arena 
             (v->runner && load_plan_runner(p, v->runner, arena, err) < 0) ||
             add_settings(v, i ? &q->candidate_args : &q->baseline_args,
                          i ? &q->candidate_env : &q->baseline_env, arena, err) < 0 ||
-            variant_resolve_program(p, v, arena, err) < 0)
+            fetch_variant(q, v, arena, err) < 0 || variant_resolve_program(p, v, arena, err) < 0)
             return hint_variant(p, v, arena, err);
         display_program(p, v, arena);
         hide_home(v, arena);

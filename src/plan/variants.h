@@ -2,7 +2,8 @@
  * variants: from what a person typed to programs that were found and hashed.
  *
  * A variant is NAME=PROGRAM, the path of a program, a JSON file, the name of a variant that the
- * runner ships, or the name of a program: of the runner's own or from PATH. For the runner
+ * runner ships, or the name of a program: of the runner's own or from PATH, or an address that says
+ * the program's SHA-256 (plan/fetch.h), which the plan holds without its query. For the runner
  * `command` it is a command line, split in POSIX words, or a JSON file.
  */
 #ifndef ABBA_PLAN_VARIANTS_H
