@@ -1,5 +1,6 @@
 # Real servers of the tests that carry something, on loopback, each in a process of its own that the
 # test ends by its number. Needs common.bash.
+# shellcheck disable=SC2034
 
 SERVERS=()
 
