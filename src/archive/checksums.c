@@ -1,5 +1,6 @@
 #include "archive/checksums.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -103,4 +104,59 @@ int checksums_parse(struct checksums *c, const char *text, size_t len, const cha
         line = newline + 1;
     }
     return 0;
+}
+
+/* ---- line by line ---- */
+
+void checksum_lines_open(struct checksum_lines *l, int fd, const char *name)
+{
+    *l = (struct checksum_lines){.stream = fdopen(fd, "r"), .name = name};
+    if (!l->stream)
+        mem_exhausted(sizeof(FILE));
+}
+
+void checksum_lines_close(struct checksum_lines *l)
+{
+    if (l->stream)
+        fclose(l->stream);
+    l->stream = NULL;
+}
+
+/* Fills l->line: its length, 0 at the end. A line that is too long is cut, and so has no newline.
+ */
+static size_t take_line(struct checksum_lines *l)
+{
+    size_t len = 0;
+    int c;
+
+    while (len + 1 < sizeof l->line && (c = getc_unlocked(l->stream)) != EOF) {
+        l->line[len++] = (char)c;
+        if (c == '\n')
+            break;
+    }
+    l->line[len] = '\0';
+    return len;
+}
+
+int checksum_lines_next(struct checksum_lines *l, struct err *err)
+{
+    memcpy(l->before, l->line, sizeof l->before);
+    size_t len = take_line(l);
+
+    if (len == 0)
+        return ferror((FILE *)l->stream)
+                   ? err_set(err, ERR_ARCHIVE, "cannot read '%s' to its end", l->name)
+                   : 0;
+    l->number++;
+    if (!line_end(l->line, l->line + len))
+        return err_set(err, ERR_ARCHIVE, "'%s' line %zu: not a checksum and a path", l->name,
+                       l->number);
+    l->line[len - 1] = '\0';
+    l->path = l->line + DIGITS + 2;
+    memcpy(l->sha256, l->line, DIGITS);
+    l->sha256[DIGITS] = '\0';
+    if (l->number > 1 && strcmp(l->before + DIGITS + 2, l->path) >= 0)
+        return err_set(err, ERR_ARCHIVE, "'%s' line %zu: out of order, or twice", l->name,
+                       l->number);
+    return 1;
 }

@@ -50,4 +50,24 @@ int checksums_parse(struct checksums *c, const char *text, size_t len, const cha
 
 void checksums_release(struct checksums *c);
 
+/* ---- the same line by line, for lists of any length ---- */
+
+#define CHECKSUM_LINE_MAX 1024
+
+struct checksum_lines {
+    void *stream; /* FILE */
+    const char *name;
+    size_t number; /* of the line */
+    char line[CHECKSUM_LINE_MAX], before[CHECKSUM_LINE_MAX];
+    const char *path;        /* of this line */
+    char sha256[DIGEST_HEX]; /* of this line */
+};
+
+/* Reads from `fd`, which is closed at the end. `name` is borrowed. */
+void checksum_lines_open(struct checksum_lines *l, int fd, const char *name);
+
+/* The next line: 1; 0 at the end; -1, ERR_ARCHIVE, for one that checksums_write does not make. */
+int checksum_lines_next(struct checksum_lines *l, struct err *err);
+void checksum_lines_close(struct checksum_lines *l);
+
 #endif

@@ -30,22 +30,6 @@ static int make_parents(const char *path, struct err *err)
     return rc;
 }
 
-/* Gives a new folder its name, unless that is taken (EEXIST). */
-static int take_name(const char *from, const char *to)
-{
-    struct stat there;
-
-    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
-        return 0;
-    if (errno != EINVAL && errno != ENOSYS) /* those: this file system cannot */
-        return -1;
-    if (lstat(to, &there) == 0) {
-        errno = EEXIST;
-        return -1;
-    }
-    return rename(from, to);
-}
-
 /*
  * The folder with raw/ in it, at once: whoever finds the folder, after a SIGKILL at any moment,
  * finds an archive. -1 with errno.
@@ -57,7 +41,7 @@ static int make_whole(const char *path)
     const char *raw = arena_printf(&arena, "%s/" RAW, making);
     int rc = mkdir(making, 0777);
 
-    if (rc == 0 && ((rc = mkdir(raw, 0777)) < 0 || (rc = take_name(making, path)) < 0)) {
+    if (rc == 0 && ((rc = mkdir(raw, 0777)) < 0 || (rc = files_take_name(making, path)) < 0)) {
         int saved = errno;
 
         rmdir(raw);

@@ -57,6 +57,54 @@ int files_read(const char *path, size_t max, struct buf *out, struct err *err)
     return rc;
 }
 
+/* The first step of *path into `step`, and *path behind it. False at the last one. */
+static bool next_step(const char **path, char step[256])
+{
+    size_t n = strcspn(*path, "/");
+    bool more = (*path)[n] == '/';
+
+    ABBA_ASSERT(n < 256);
+    memcpy(step, *path, n);
+    step[n] = '\0';
+    *path += n + more;
+    return more;
+}
+
+int files_open_below(int folder, const char *path, int flags)
+{
+    int at = folder;
+    char step[256];
+    bool more;
+
+    do {
+        more = next_step(&path, step);
+        int next =
+            openat(at, step, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | (more ? O_DIRECTORY : flags));
+        int cause = errno;
+
+        if (at != folder)
+            close(at);
+        errno = cause;
+        at = next;
+    } while (more && at >= 0);
+    return at;
+}
+
+int files_take_name(const char *from, const char *to)
+{
+    struct stat there;
+
+    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+        return 0;
+    if (errno != EINVAL && errno != ENOSYS) /* those: this file system cannot */
+        return -1;
+    if (lstat(to, &there) == 0) {
+        errno = EEXIST;
+        return -1;
+    }
+    return rename(from, to);
+}
+
 int files_read_small(const char *path, char *out, size_t size)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);

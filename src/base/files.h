@@ -58,6 +58,13 @@ int files_read_small(const char *path, char *out, size_t size);
 int files_resolve_program(const char *name, const char *search, struct arena *arena, char **out,
                           struct err *err);
 
+/* Opens a file below an open folder to be read, step by step, through no link. The steps of the
+ * path are names of at most 255 bytes. -1 with errno. */
+int files_open_below(int folder, const char *path, int flags);
+
+/* Gives a new file or folder its name, unless that is taken (EEXIST). -1 with errno. */
+int files_take_name(const char *from, const char *to);
+
 /* Removes a folder and all below it, following no link and leaving other file systems alone. What
  * is not there is fine. */
 int files_remove_tree(const char *path, struct err *err);

@@ -10,6 +10,8 @@ extern const struct command_def command_compare;
 extern const struct command_def command_run;
 extern const struct command_def command_report;
 extern const struct command_def command_verify;
+extern const struct command_def command_pack;
+extern const struct command_def command_unpack;
 extern const struct command_def command_list;
 extern const struct command_def command_net;
 extern const struct command_def command_doctor;

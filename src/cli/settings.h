@@ -55,7 +55,10 @@ struct settings {
     const char *fetch_size;   /* NULL: not given */
 
     /* other sub-commands */
-    const char *digest;     /* verify */
+    const char *digest;   /* verify, unpack */
+    int64_t level;        /* pack */
+    const char *max_size; /* unpack */
+    int64_t max_ratio;
     struct strings require; /* doctor */
     bool names;             /* list */
     const char *role;       /* net */

@@ -4,11 +4,11 @@
 #include "archive/verify.h"
 #include "base/buf.h"
 #include "cli/cli.h"
+#include "cli/packs.h"
 #include "cli/settings.h"
 #include "cli/terminal.h"
 #include "judge/judge.h"
 
-#include <ctype.h>
 #include <string.h>
 
 static const struct option_def digests[] = {
@@ -28,21 +28,6 @@ static const char *const examples[] = {
     "structure, checksums, plan, order of runs, and the report computed again",
     "abba verify ARCHIVE --digest 9f86d0...", "and that it is the archive that this digest names",
     NULL};
-
-/* "sha256:" in front is fine; else 64 hex digits, lower case for comparison. */
-static int digest_of(const char *text, struct arena *arena, const char **out, struct err *err)
-{
-    if (strncmp(text, "sha256:", 7) == 0)
-        text += 7;
-    char *hex = arena_strdup(arena, text);
-    for (char *p = hex; *p; p++)
-        *p = (char)tolower((unsigned char)*p);
-    if (strlen(hex) != 64 || strspn(hex, "0123456789abcdef") != 64)
-        return err_set(err, ERR_USAGE,
-                       "option '--digest': found '%.80s', allowed are 64 hexadecimal digits", text);
-    *out = hex;
-    return 0;
-}
 
 /* Names the first line in which the two texts differ. */
 static int differ(const struct buf *computed, const char *stored, size_t len, struct err *err)
@@ -91,7 +76,7 @@ static int verify(struct settings *s, struct err *err)
     const char *digest = NULL;
     int status = -1;
 
-    if (s->digest && digest_of(s->digest, &s->arena, &digest, err) != 0)
+    if (s->digest && packs_digest(s->digest, &s->arena, &digest, err) != 0)
         return -1;
     if (archive_open(&a, s->operands.items[0], ROLES_OF_ALL, err) != 0)
         return -1;

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/files.h"
 #include "base/json.h"
 #include "base/mem.h"
 
@@ -113,25 +114,13 @@ static int open_below(const char *scratch, const char *path)
 {
     int at = open(scratch, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-    while (at >= 0) {
-        char step[256];
-        size_t n = strcspn(path, "/");
-        bool last = path[n] == '\0';
-
-        ABBA_ASSERT(n < sizeof step);
-        memcpy(step, path, n);
-        step[n] = '\0';
-        int next =
-            openat(at, step, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | (last ? O_NONBLOCK : O_DIRECTORY));
-        int cause = errno;
-        close(at);
-        errno = cause;
-        if (last)
-            return next;
-        at = next;
-        path += n + 1;
-    }
-    return at;
+    if (at < 0)
+        return -1;
+    int fd = files_open_below(at, path, O_NONBLOCK);
+    int cause = errno;
+    close(at);
+    errno = cause;
+    return fd;
 }
 
 static int read_file(int fd, struct output *o, struct err *err)
