@@ -10,6 +10,7 @@
 #include "cli/settings.h"
 #include "cli/terminal.h"
 #include "judge/judge.h"
+#include "report/csv.h"
 #include "report/report.h"
 #include "series/series.h"
 
@@ -173,8 +174,8 @@ static int choose_folder(struct session *x, struct err *err)
 /* ---- reports
  * --------------------------------------------------------------------------------------- */
 
-int execute_print(const struct settings *s, const struct report *r, const char *archive,
-                  const char *digest, struct err *err)
+int execute_print(const struct settings *s, const struct report *r, const struct archive *a,
+                  const char *archive, const char *digest, struct err *err)
 {
     struct buf out = BUF_INIT;
     struct report_style style = terminal_style(s);
@@ -193,6 +194,9 @@ int execute_print(const struct settings *s, const struct report *r, const char *
     case FORMAT_JSON:
         report_encode(r, &out);
         break;
+    case FORMAT_CSV:
+        report_csv(a->samples, a->sample_count, &out);
+        break;
     }
     int rc = terminal_result(s, &out, err);
     buf_release(&out);
@@ -203,7 +207,7 @@ int execute_print(const struct settings *s, const struct report *r, const char *
 static int print_report(struct session *x, const char *digest, struct err *err)
 {
     const char *kept = x->temporary ? NULL : x->folder;
-    if (execute_print(x->s, &x->report, kept, kept ? digest : NULL, err) != 0)
+    if (execute_print(x->s, &x->report, x->read, kept, kept ? digest : NULL, err) != 0)
         return -1;
     if (kept && (x->s->format != FORMAT_TEXT || x->s->output))
         terminal_note(x->s, arena_printf(&x->s->arena, "archive %s, digest %s", kept, digest));

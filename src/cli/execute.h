@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 
+struct archive;
 struct report;
 struct settings;
 
@@ -27,9 +28,10 @@ struct execute_options {
 int execute(struct settings *s, struct plan_request *request, const struct execute_options *options,
             struct err *err);
 
-/* Prints a report in the format and to the place that the settings ask for. */
-int execute_print(const struct settings *s, const struct report *r, const char *archive,
-                  const char *digest, struct err *err);
+/* Prints a report in the format and to the place that the settings ask for; `a` is what it was
+ * judged from, `archive` its folder if it is kept. */
+int execute_print(const struct settings *s, const struct report *r, const struct archive *a,
+                  const char *archive, const char *digest, struct err *err);
 
 /*
  * Pairs that fit: `duration_ms` for each of `count` variants, when one run of each took `took_s`.

@@ -33,6 +33,8 @@ static const char *const examples[] = {
     "the same for a pull request",
     "abba report ARCHIVE --threshold wall_time=3%",
     "what a stricter threshold would have said",
+    "abba report ARCHIVE --format csv -o samples.csv",
+    "every figure of every run, a line each",
     NULL};
 
 /* Until SHA256SUMS is there nothing says that all is: the series has no verdict yet. */
@@ -64,7 +66,7 @@ static int report(struct settings *s, struct err *err)
         goto out;
     }
     admit_unfinished(a, &r);
-    if (execute_print(s, &r, s->operands.items[0], a->digest, err) == 0)
+    if (execute_print(s, &r, a, s->operands.items[0], a->digest, err) == 0)
         status = status_of_report(&r, false);
 out:
     archive_close(a);

@@ -23,7 +23,7 @@ void settings_release(struct settings *s)
 }
 
 static const char *const color_choices[] = {"auto", "always", "never", "ansi", NULL};
-static const char *const format_choices[] = {"text", "markdown", "json", "junit", NULL};
+static const char *const format_choices[] = {"text", "markdown", "json", "junit", "csv", NULL};
 
 /* What a plan takes: model/profile.c. */
 #define MAX_PAIRS 10000
@@ -320,7 +320,8 @@ static const struct option_def output[] = {
      .offset = AT(format),
      .choices = format_choices,
      .preset = "text",
-     .help = "text, markdown (for a pull request), json or junit"},
+     .help =
+         "text, markdown (for a pull request), json, junit, or csv (every figure of every run)"},
     {.letter = 'o',
      .name = "output",
      .arg = "FILE",

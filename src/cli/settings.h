@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 enum color_when { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER, COLOR_ANSI };
-enum report_format { FORMAT_TEXT, FORMAT_MARKDOWN, FORMAT_JSON, FORMAT_JUNIT };
+enum report_format { FORMAT_TEXT, FORMAT_MARKDOWN, FORMAT_JSON, FORMAT_JUNIT, FORMAT_CSV };
 
 struct settings {
     struct arena arena;

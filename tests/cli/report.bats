@@ -148,3 +148,36 @@ assert root.find(".//testcase[@name=\"cpu_time\"]/failure") is not None'
     expect_status 3
     expect_err "unfinished: 7 of 12 runs"
 }
+
+@test "csv has every figure of every run, with unit and status, and says what samples.jsonl says" {
+    make_archive
+    abba report kept --format csv -o samples.csv
+    expect_status 1
+    python3 - <<'END'
+import csv, json
+rows = list(csv.DictReader(open("samples.csv", newline="")))
+want = []
+for line in open("kept/samples.jsonl"):
+    s = json.loads(line)
+    for name, m in s["metrics"].items():
+        want.append((s["run"], s["pair"], s["slot"], s["variant"], s["stage"], name, m["value"],
+                     m["unit"], m["status"], m.get("reason", "")))
+have = [(int(r["run"]), int(r["pair"]), int(r["slot"]), r["variant"], r["stage"], r["metric"],
+         float(r["value"]) if r["value"] else None, r["unit"], r["status"], r["reason"]) for r in rows]
+assert have == want, (have[:3], want[:3])
+END
+    compare -n 5 -q --format csv "$cost/spin 3" "$cost/spin 5"
+    expect_status 0
+    [[ "$output" == "run,profile,stage,"* ]]
+}
+
+@test "csv: commas, quotes and formulas in a program's words stay in their cell and do nothing" {
+    compare -n 5 -q --archive bad "$cost/spin 1" 'sh -c "echo =1+1 >&2; exit 3"'
+    "$ABBA" report bad --format csv >samples.csv || true
+    python3 - <<'END'
+import csv
+rows = list(csv.DictReader(open("samples.csv", newline="")))
+assert any(r["run_status"] == "failed" and "exited with status 3" in r["error"] for r in rows)
+assert all(None not in r and not any(v[:1] in "=+-@" and v for k, v in r.items() if k != "value") for r in rows)
+END
+}
