@@ -42,6 +42,7 @@ pigz                  command pigz
 zstd                  command zstd
 gzip                  command gzip
 openssl               command openssl
+openssh-client        command ssh-keygen
 python3               command python3
 python3-jsonschema    python  jsonschema
 python3-botocore      python  botocore

@@ -10,6 +10,8 @@
 #define ARCHIVE_LOADED "loaded.json"
 #define ARCHIVE_SAMPLES "samples.jsonl"
 #define ARCHIVE_REPORT "report.json"
+/* The signature of SHA256SUMS, which cannot list it. */
+#define ARCHIVE_SIGNATURE "SHA256SUMS.sig"
 #define ARCHIVE_RAW "raw/"
 
 #endif

@@ -46,6 +46,13 @@ static int hash_file(struct check *c, const char *name, struct err *err)
     return 0;
 }
 
+/* The list and its signature cannot stand in the list. */
+static bool is_apart(const struct check *c, const char *entry)
+{
+    return strcmp(entry, CHECKSUMS_NAME) == 0 ||
+           (c->archive->finished && strcmp(entry, ARCHIVE_SIGNATURE) == 0);
+}
+
 /* Names with control characters could not stand in SHA256SUMS; the writer makes none. */
 static bool is_plain(const char *name)
 {
@@ -69,7 +76,7 @@ static int hash_entry(struct check *c, const char *prefix, const char *entry, st
 
     if (strcmp(entry, ".") == 0 || strcmp(entry, "..") == 0 || is_draft(c, entry))
         return 0;
-    if (!*prefix && (strcmp(entry, "raw") == 0 || strcmp(entry, CHECKSUMS_NAME) == 0))
+    if (!*prefix && (strcmp(entry, "raw") == 0 || is_apart(c, entry)))
         return 0;
     if (!is_plain(entry))
         return err_set(err, ERR_ARCHIVE, "'%s/%s' holds a file with a name that abba never makes",

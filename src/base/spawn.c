@@ -70,7 +70,7 @@ static void become(const struct spawn *s, const struct pipes *p, int confine_fd,
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent)
         _exit(127);
-    dup2(nothing, STDIN_FILENO);
+    dup2(s->input_fd > 0 ? s->input_fd : nothing, STDIN_FILENO);
     dup2(s->output_fd >= 0 ? s->output_fd : p->out[1], STDOUT_FILENO);
     dup2(s->output_fd >= 0 ? s->output_fd : p->errors[1], STDERR_FILENO);
     if (s->cwd && chdir(s->cwd) != 0)

@@ -2,8 +2,8 @@
  * spawn: runs one program to its end and keeps what it wrote. No shell; nothing is measured (the
  * programs under test are run/'s).
  *
- * The child has no standard input, gets SIGTERM when this process dies, and only the environment
- * it is given.
+ * The child has no standard input but what it is given, gets SIGTERM when this process dies, and
+ * only the environment it is given.
  */
 #ifndef ABBA_BASE_SPAWN_H
 #define ABBA_BASE_SPAWN_H
@@ -17,6 +17,7 @@ struct spawn {
     const char *const *argv; /* NULL-terminated; argv[0] is an absolute path */
     const char *const *envp; /* NULL-terminated */
     const char *cwd;         /* NULL: this process' */
+    int input_fd;            /* standard input; 0: nothing */
     int output_fd;           /* standard output and error go there; -1: both are captured */
     /* Folders below which alone it may write, beside /dev; NULL-terminated. NULL: anywhere. */
     const char *const *writes;

@@ -1,6 +1,7 @@
 #include "cli/execute.h"
 
 #include "archive/reader.h"
+#include "archive/signature.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/files.h"
@@ -238,6 +239,8 @@ static int run_series(struct session *x, struct err *err)
                       arena_printf(&x->s->arena, "interrupted by SIG%s after %llu runs",
                                    sigabbrev_np(result.signal), (unsigned long long)result.runs));
     }
+    if (rc == 0 && x->s->sign && signature_make(x->folder, x->s->sign, err) != 0)
+        return err_hint(err, "the archive '%s' is whole, but not signed", x->folder);
     if (rc == 0)
         return print_report(x, result.digest, err);
     if (result.runs > 0)
@@ -255,6 +258,18 @@ static int check_output(const struct settings *s, struct err *err)
     return err_wrap(err, "option '--output'");
 }
 
+/* Whether the key can sign, before the runs whose archive it is for. */
+static int check_key(const struct settings *s, bool kept, struct err *err)
+{
+    if (!s->sign)
+        return 0;
+    if (!kept) {
+        err_set(err, ERR_USAGE, "option '--sign': there is no archive to sign");
+        return err_hint(err, "--archive DIR keeps one");
+    }
+    return signature_try(s->sign, err) == 0 ? 0 : err_wrap(err, "option '--sign'");
+}
+
 int execute(struct settings *s, struct plan_request *request, const struct execute_options *options,
             struct err *err)
 {
@@ -267,7 +282,8 @@ int execute(struct settings *s, struct plan_request *request, const struct execu
     if (planning_init(&planning, s, err) != 0)
         return -1;
     planning_request(&planning, request);
-    if (planning_build(&planning, request, &x.plan, err) != 0 || check_output(s, err) != 0)
+    if (planning_build(&planning, request, &x.plan, err) != 0 || check_output(s, err) != 0 ||
+        check_key(s, options->keep || s->archive, err) != 0)
         return -1;
     if (s->plan)
         return planning_show(s, &x.plan, err);

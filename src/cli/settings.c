@@ -280,6 +280,13 @@ static const struct option_def keeping[] = {
      .kind = OPTION_FLAG,
      .offset = AT(identify),
      .help = "keep host name, user and addresses in the archive instead of placeholders"},
+    {.name = "sign",
+     .arg = "KEY",
+     .kind = OPTION_TEXT,
+     .offset = AT(sign),
+     .names = NAMES_FILE,
+     .help =
+         "sign the archive with this SSH key; a public key stands for one that an ssh-agent has"},
     {.name = "no-lock",
      .kind = OPTION_FLAG,
      .offset = AT(no_lock),

@@ -43,9 +43,10 @@ struct settings {
 
     /* where it goes */
     const char *archive, *output;
-    int unsupported; /* 0: skip, 1: fail */
-    int format;      /* enum report_format */
-    int color;       /* enum color_when */
+    const char *sign; /* key file */
+    int unsupported;  /* 0: skip, 1: fail */
+    int format;       /* enum report_format */
+    int color;        /* enum color_when */
     bool no_lock, identify, plan;
     bool quiet, verbose;
 
@@ -55,9 +56,10 @@ struct settings {
     const char *fetch_size;   /* NULL: not given */
 
     /* other sub-commands */
-    const char *digest;   /* verify, unpack */
-    int64_t level;        /* pack */
-    const char *max_size; /* unpack */
+    const char *digest;     /* verify, unpack */
+    struct strings signers; /* verify */
+    int64_t level;          /* pack */
+    const char *max_size;   /* unpack */
     int64_t max_ratio;
     struct strings require; /* doctor */
     bool names;             /* list */

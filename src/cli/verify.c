@@ -1,6 +1,7 @@
 #include "cli/commands.h"
 
 #include "archive/reader.h"
+#include "archive/signature.h"
 #include "archive/verify.h"
 #include "base/buf.h"
 #include "cli/cli.h"
@@ -11,22 +12,33 @@
 
 #include <string.h>
 
-static const struct option_def digests[] = {
+static const struct option_def outside[] = {
     {.name = "digest",
      .arg = "HEX",
      .kind = OPTION_TEXT,
      .offset = offsetof(struct settings, digest),
-     .help = "the digest that the run printed; without it, an archive that was rewritten as a "
-             "whole looks whole"},
+     .help = "the digest that the run printed; without it and without --signer, an archive that "
+             "was rewritten as a whole looks whole"},
+    {.name = "signer",
+     .arg = "FILE",
+     .kind = OPTION_LIST,
+     .offset = offsetof(struct settings, signers),
+     .names = NAMES_FILE,
+     .help = "the archive must be signed by one whom this file allows, which is one of "
+             "ssh-keygen's allowed signers; repeatable: by one of any of them"},
 };
-static const struct option_group group_digest = {"What is expected", digests, 1};
+static const struct option_group group_outside = {"What is expected", outside, 2};
 
-static const struct option_group *const groups[] = {&group_digest, &group_plain, &group_help, NULL};
+static const struct option_group *const groups[] = {&group_outside, &group_plain, &group_help,
+                                                    NULL};
 
 static const char *const examples[] = {
     "abba verify archive/20240506T070809Z-flow-pingpong-1a2b3c4d",
     "structure, checksums, plan, order of runs, and the report computed again",
-    "abba verify ARCHIVE --digest 9f86d0...", "and that it is the archive that this digest names",
+    "abba verify ARCHIVE --digest 9f86d0...",
+    "and that it is the archive that this digest names",
+    "abba verify ARCHIVE --signer allowed_signers",
+    "and that one of these people signed it",
     NULL};
 
 /* Names the first line in which the two texts differ. */
@@ -69,6 +81,41 @@ static int check_report(const struct archive *a, struct settings *s, struct err 
     return rc;
 }
 
+/* One of the files of allowed signers knows who signed. */
+static int check_signers(const struct settings *s, const char *folder, const char **who,
+                         struct arena *arena, struct err *err)
+{
+    int rc = -1;
+
+    for (size_t i = 0; i < s->signers.count && rc != 0; i++) {
+        rc = signature_check(folder, s->signers.items[i], who, arena, err);
+        if (rc != 0 && err->code != ERR_ARCHIVE)
+            return err_wrap(err, "option '--signer'");
+    }
+    return rc;
+}
+
+/* Adds a line on the signature; what is there must fit, also where nobody asked for it. */
+static int check_signature(const struct archive *a, struct settings *s, struct buf *text,
+                           struct err *err)
+{
+    const char *who = NULL;
+
+    if (s->signers.count > 0) {
+        if (check_signers(s, a->folder, &who, &s->arena, err) != 0)
+            return -1;
+        buf_printf(text, "signed by %s\n", who);
+    } else if (signature_is_there(a->folder)) {
+        if (signature_check(a->folder, NULL, &who, &s->arena, err) != 0)
+            return -1;
+        if (who)
+            buf_printf(text, "signed by the key %s, whoever's that is: --signer tells\n", who);
+        else
+            buf_addstr(text, "signed; the signature is not checked: there is no ssh-keygen\n");
+    }
+    return 0;
+}
+
 static int verify(struct settings *s, struct err *err)
 {
     struct archive *a = NULL;
@@ -84,6 +131,11 @@ static int verify(struct settings *s, struct err *err)
         goto out;
     buf_printf(&text, "whole: %zu runs, plan %.12s..., report computed again\ndigest %s\n",
                a->sample_count, a->plan->sha256, a->digest);
+    if (check_signature(a, s, &text, err) != 0)
+        goto out;
+    if (!digest && s->signers.count == 0)
+        terminal_note(s, "an archive that was rewritten as a whole looks whole, too: --digest or "
+                         "--signer compares with what is known outside of it");
     if (terminal_print(text.data, s->quiet ? 0 : text.len, err) == 0)
         status = STATUS_PASSED;
 out:
@@ -99,7 +151,10 @@ const struct command_def command_verify = {
     .about =
         "Checks an archive's structure, its checksums, the plan's hash, that every planned run "
         "is there once and in order, and that report.json comes out of the samples again, "
-        "byte for byte. The first difference is named. Exit 0: whole; 3: unfinished; 5: "
+        "byte for byte. The first difference is named.\n\nWhat follows from an archive alone "
+        "cannot "
+        "show that somebody rewrote all of it consistently: --digest compares with what the run "
+        "printed, --signer with who signed it (run --sign). Exit 0: whole; 3: unfinished; 5: "
         "damaged, or not an archive.",
     .groups = groups,
     .examples = examples,

@@ -1,6 +1,6 @@
 #!/bin/bash
 # What it takes to write one sample: its line, and the raw files that most runs have. Samples of a
-# real series are taken; fdatasync, which comes at most once a second, is left out.
+# real series are taken; fdatasync, which comes at most once a second, stands beside it.
 #
 # usage: tests/bench/write.sh        environment: RUNS (3000)
 # shellcheck source=tests/bench/common.bash

@@ -1,11 +1,11 @@
 /*
- * write_cost: what it takes to put one sample on disk, fdatasync apart.
+ * write_cost: what it takes to put one sample on disk, and what fdatasync takes beside it.
  *
  * usage: write_cost ARCHIVE FOLDER RUNS
  *
  * Takes plan and samples of a real archive and writes them again and again into archives in FOLDER
  * (which must not exist): the line alone, and with the raw files that runs have. The ways take
- * turns sample by sample; printed are medians in microseconds.
+ * turns sample by sample; every 20th line reaches the disk. Printed are medians in microseconds.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +18,7 @@
 #include "base/mem.h"
 
 #define POINTS 8
+#define SYNC_EVERY 20
 
 struct way {
     const char *name;
@@ -77,6 +78,15 @@ static double write_one(struct archive_writer *w, const struct way *way, struct 
     return (double)(clock_mono_ns() - begin) / 1e3;
 }
 
+static double sync_one(struct archive_writer *w, struct err *e)
+{
+    int64_t begin = clock_mono_ns();
+
+    if (archive_writer_sync(w, 0, e) < 0)
+        die(e);
+    return (double)(clock_mono_ns() - begin) / 1e3;
+}
+
 static int ascending(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
@@ -89,8 +99,8 @@ int main(int argc, char **argv)
     struct archive_writer *w[WAYS];
     struct archive *a;
     struct err e = {0};
-    double *us[WAYS];
-    size_t runs;
+    double *us[WAYS], *sync_us;
+    size_t runs, syncs = 0;
 
     if (argc != 4 || (runs = strtoul(argv[3], NULL, 10)) == 0) {
         fprintf(stderr, "usage: write_cost ARCHIVE FOLDER RUNS\n");
@@ -104,19 +114,26 @@ int main(int argc, char **argv)
         w[k] = start(a, argv[2], k, &e);
         us[k] = xcalloc(runs, sizeof(double));
     }
-    for (size_t i = 0; i < runs; i++)
+    sync_us = xcalloc(runs / SYNC_EVERY + 1, sizeof(double));
+    for (size_t i = 0; i < runs; i++) {
         for (size_t k = 0; k < WAYS; k++) {
             struct sample s = a->samples[i % a->sample_count];
 
             s.run = i + 1;
             us[k][i] = write_one(w[k], &ways[k], s, &e);
         }
+        if (i % SYNC_EVERY == 0)
+            sync_us[syncs++] = sync_one(w[0], &e);
+    }
     for (size_t k = 0; k < WAYS; k++) {
         qsort(us[k], runs, sizeof(double), ascending);
         printf("%-24s %8.1f us\n", ways[k].name, us[k][runs / 2]);
         free(us[k]);
         archive_writer_free(w[k]);
     }
+    qsort(sync_us, syncs, sizeof(double), ascending);
+    printf("%-24s %8.1f us\n", "fdatasync, beside it", sync_us[syncs / 2]);
+    free(sync_us);
     archive_close(a);
     return 0;
 }

@@ -20,7 +20,8 @@ struct made_archive {
     struct role_outcome roles[2];
     struct outcome outcome; /* of every run: change it before made_archive_run */
     uint64_t runs;
-    char digest[65]; /* once finished */
+    size_t first_profile; /* of the first run */
+    char digest[65];      /* once finished */
 };
 
 /* Opens a writer below a fresh folder of `where` (NULL: /tmp) and writes series.json. */

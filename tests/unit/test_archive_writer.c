@@ -189,8 +189,8 @@ static void the_list_is_sorted_and_has_every_file_but_itself(void **state)
         last = line + 66;
         lines++;
     }
-    assert_int_equal(lines, count_entries(made_archive_path(&m, "raw")) + 3);
-    assert_int_equal(count_entries(m.folder), 5);
+    assert_int_equal(lines, count_entries(made_archive_path(&m, "raw")) + 4);
+    assert_int_equal(count_entries(m.folder), 6);
 }
 
 static void nothing_is_added_once_it_is_finished(void **state)

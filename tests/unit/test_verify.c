@@ -1,5 +1,6 @@
 #include "check.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -27,6 +28,15 @@ static int begin_whole(void **state)
     begin(state);
     made_archive_all(&m);
     made_archive_stage(&m, 1, STAGE_CONFIRM);
+    made_archive_finish(&m);
+    return 0;
+}
+
+/* The smallest that has a file of each kind: two runs. */
+static int begin_small(void **state)
+{
+    begin(state);
+    made_archive_stage(&m, 0, STAGE_WARMUP);
     made_archive_finish(&m);
     return 0;
 }
@@ -172,30 +182,99 @@ static void damage_goes_before_unfinished(void **state)
 
 /* --- damage --- */
 
-static void every_flipped_bit_is_found(void **state)
+/* Each byte of a file in turn, and nothing is judged from it. */
+static void flip_all(const char *name)
 {
-    (void)state;
-    static const char *const names[] = {"series.json", "samples.jsonl", "report.json", "SHA256SUMS",
-                                        "raw/000004-receiver.stdout"};
+    size_t len;
+    char *text = made_archive_read(&m, name, &len);
+    const char *path = made_archive_path(&m, name);
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    struct err err;
 
+    assert_true(fd >= 0);
+    for (size_t at = 0; at < len; at++) {
+        char bad = (char)(text[at] ^ (1 << at % 8));
+
+        assert_int_equal(pwrite(fd, &bad, 1, (off_t)at), 1);
+        if (verify(NULL, &err) == 0)
+            fail_msg("byte %zu of %s was changed and not found", at, name);
+        if (err.code != ERR_ARCHIVE)
+            fail_msg("byte %zu of %s: %s", at, name, err.msg);
+        assert_int_equal(pwrite(fd, &text[at], 1, (off_t)at), 1);
+    }
+    close(fd);
+}
+
+static void every_flipped_byte_of_every_file_is_found(void **state)
+{
+    struct checksums all = {0};
+    struct err err = {0};
+    size_t len;
+    const char *stated = made_archive_read(&m, "SHA256SUMS", &len);
+
+    (void)state;
+    assert_int_equal(checksums_parse(&all, stated, len, "SHA256SUMS", &err), 0);
+    for (size_t i = 0; i < all.count; i++)
+        flip_all(all.items[i].path);
+    flip_all("SHA256SUMS");
+    checksums_release(&all);
+    is_whole();
+}
+
+/* Each length that a file can be cut to, and one byte more. */
+static void a_file_of_any_other_length_is_found(void **state)
+{
+    static const char *const names[] = {"SHA256SUMS", "samples.jsonl", "report.json", "loaded.json",
+                                        "raw/000002-receiver.stdout"};
+    struct err err;
+
+    (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        size_t len, step;
+        size_t len;
         char *text = made_archive_read(&m, names[i], &len);
 
-        step = len / 40 + 1;
-        for (size_t at = 0; at < len; at += step) {
-            struct err err;
-
-            text[at] ^= 1;
-            made_archive_write(&m, names[i], text, len);
+        for (size_t cut = len; cut-- > 0;) {
+            assert_int_equal(truncate(made_archive_path(&m, names[i]), (off_t)cut), 0);
             if (verify(NULL, &err) == 0)
-                fail_msg("byte %zu of %s was changed and not found", at, names[i]);
-            assert_int_equal(err.code, ERR_ARCHIVE);
-            text[at] ^= 1;
+                fail_msg("%s was cut to %zu bytes and not found", names[i], cut);
         }
+        text[len] = '\n'; /* in the place of the NUL */
+        made_archive_write(&m, names[i], text, len + 1);
+        if (verify(NULL, &err) == 0)
+            fail_msg("%s has a newline more, which was not found", names[i]);
         made_archive_write(&m, names[i], text, len);
     }
     is_whole();
+}
+
+static void a_record_that_leaves_a_role_out_is_found(void **state)
+{
+    (void)state;
+    forge("loaded.json", "\"role\": \"sender\"", "\"role\": \"other\"");
+    finds(ERR_ARCHIVE, "loaded.json' has no role 'sender' of 'baseline' under 'p/one'");
+}
+
+static void a_record_of_another_run_is_found(void **state)
+{
+    (void)state;
+    forge("loaded.json", "\"run\": 1", "\"run\": 2");
+    finds(ERR_ARCHIVE, "was seen in run 2, which is none of its own");
+    forge("loaded.json", "\"run\": 2", "\"run\": 4711");
+    finds(ERR_ARCHIVE, "was seen in run 4711");
+}
+
+/* A figure of a sample, and every checksum that hangs on it: the caller, who judges again, finds
+ * that report.json does not follow; with that written anew as well nothing inside tells. */
+static void only_an_outside_digest_finds_a_consistent_forgery(void **state)
+{
+    struct err err;
+
+    (void)state;
+    forge("samples.jsonl", "\"value\":1048576", "\"value\":1048577");
+    is_whole();
+    assert_int_equal(verify(m.digest, &err), -1);
+    assert_non_null(strstr(err.msg, "the digest of"));
+    assert_non_null(strstr(err.hint, "written anew"));
 }
 
 static void a_missing_file_is_named(void **state)
@@ -376,6 +455,7 @@ static void a_report_that_is_missing_is_found(void **state)
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
+#define SMALL(f) cmocka_unit_test_setup_teardown(f, begin_small, end)
 #define WHOLE(f) cmocka_unit_test_setup_teardown(f, begin_whole, end)
     const struct CMUnitTest tests[] = {
         WHOLE(a_whole_archive_is_whole),
@@ -384,7 +464,11 @@ int main(void)
         TEST(a_profile_may_be_left_out_as_a_whole),
         TEST(an_unfinished_archive_says_how_far_it_came),
         TEST(damage_goes_before_unfinished),
-        WHOLE(every_flipped_bit_is_found),
+        SMALL(every_flipped_byte_of_every_file_is_found),
+        SMALL(a_file_of_any_other_length_is_found),
+        WHOLE(a_record_that_leaves_a_role_out_is_found),
+        WHOLE(a_record_of_another_run_is_found),
+        WHOLE(only_an_outside_digest_finds_a_consistent_forgery),
         WHOLE(a_missing_file_is_named),
         WHOLE(an_extra_file_is_named),
         WHOLE(an_extra_file_that_is_listed_is_named_too),
