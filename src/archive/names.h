@@ -13,5 +13,6 @@
 /* The signature of SHA256SUMS, which cannot list it. */
 #define ARCHIVE_SIGNATURE "SHA256SUMS.sig"
 #define ARCHIVE_RAW "raw/"
+#define LAB_FILE "lab.json"
 
 #endif

@@ -12,6 +12,7 @@
 #define ABBA_ARCHIVE_READER_H
 
 #include "base/err.h"
+#include "model/lab.h"
 #include "model/loaded.h"
 #include "model/machine.h"
 #include "model/plan.h"
@@ -43,5 +44,26 @@ struct archive {
  */
 int archive_open(struct archive **a, const char *folder, enum archive_roles roles, struct err *err);
 void archive_close(struct archive *a); /* safe on NULL */
+
+/* The folder of a lab: an archive a comparison, and the plans of all. */
+struct lab_archive {
+    const char *folder;
+    const struct lab *lab;
+    struct archive **archives; /* one a comparison; NULL: it has not begun */
+    bool finished;             /* SHA256SUMS is there */
+    char digest[65];           /* SHA-256 of SHA256SUMS, "" if unfinished */
+    const char *report;        /* text of report.json, NULL if there is none */
+    size_t report_len;
+};
+
+/* Whether the folder is that of a lab; false also for what is not there. */
+bool lab_is_one(const char *folder);
+
+/*
+ * Opens a lab and all archives that it has. An archive of another plan than lab.json gives for its
+ * comparison is ERR_ARCHIVE, as is anything damaged.
+ */
+int lab_open(struct lab_archive **l, const char *folder, enum archive_roles roles, struct err *err);
+void lab_close(struct lab_archive *l); /* safe on NULL */
 
 #endif

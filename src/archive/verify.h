@@ -17,6 +17,12 @@
  */
 int archive_verify(const struct archive *a, const char *digest, struct err *err);
 
+/*
+ * The same of a lab: each of its archives, and the lab's own files. Both were opened with
+ * ROLES_OF_ALL. A lab that was closed before all comparisons had begun is whole as far as it goes.
+ */
+int lab_verify(const struct lab_archive *l, const char *digest, struct err *err);
+
 /* 0: the plan and the samples of a finished archive are those that SHA256SUMS lists, so that what
  * is computed from them belongs to its digest. ERR_ARCHIVE names the file that is not. */
 int archive_check_sources(const struct archive *a, struct err *err);

@@ -114,3 +114,13 @@ int load_variant(const char *name, struct variant *out, const char **file, struc
         return status;
     return check_name(LOOKUP_VARIANT, slash + 1, out->name, path, "variant", err);
 }
+
+int load_series(const char *name, struct lab_file *out, const char **file, struct arena *arena,
+                struct err *err)
+{
+    struct json *tree = open_file(LOOKUP_SERIES, name, file, arena, err);
+    int status = tree ? lab_file_decode(out, tree, *file, arena, err) : -1;
+
+    json_free(tree);
+    return status < 0 ? -1 : check_name(LOOKUP_SERIES, name, out->name, *file, "series", err);
+}

@@ -6,6 +6,7 @@
 #ifndef ABBA_PLAN_LOAD_H
 #define ABBA_PLAN_LOAD_H
 
+#include "model/lab_file.h"
 #include "model/plan.h"
 #include "plan/lookup.h"
 
@@ -20,6 +21,10 @@ int load_thresholds(const char *name, struct thresholds *out, const char **file,
 /* `name` as lookup_file takes it: a path, or "RUNNER/NAME". */
 int load_variant(const char *name, struct variant *out, const char **file, struct arena *arena,
                  struct err *err);
+
+/* `name` is a path, or "RUNNER/NAME". */
+int load_series(const char *name, struct lab_file *out, const char **file, struct arena *arena,
+                struct err *err);
 
 /* Adds the runner of that name to the plan's, unless it is there. Moves p->runners. */
 int load_plan_runner(struct plan *p, const char *name, struct arena *arena, struct err *err);

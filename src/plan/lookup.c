@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *const kind_names[] = {"runner", "profile", "thresholds", "variant"};
+static const char *const kind_names[] = {"runner", "profile", "thresholds", "variant", "series"};
 
 /* ---- where to look ---- */
 
@@ -84,6 +84,12 @@ static const char *file_below(const char *root, enum lookup_kind kind, const cha
         if (!slash)
             return NULL;
         relative = arena_printf(arena, "runners/%.*s/variants/%s.json", (int)(slash - name), name,
+                                slash + 1);
+        break;
+    case LOOKUP_SERIES:
+        if (!slash)
+            return NULL;
+        relative = arena_printf(arena, "runners/%.*s/series/%s.json", (int)(slash - name), name,
                                 slash + 1);
         break;
     }
@@ -217,6 +223,12 @@ static void visit_variants(const char *folder, const char *name, struct strings 
     add_group(folder, name, "/variants", names, arena);
 }
 
+static void visit_series(const char *folder, const char *name, struct strings *names,
+                         struct arena *arena)
+{
+    add_group(folder, name, "/series", names, arena);
+}
+
 static int by_text(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
@@ -232,6 +244,7 @@ void lookup_names(enum lookup_kind kind, struct strings *names, struct arena *ar
         [LOOKUP_PROFILE] = {"profiles", visit_profiles},
         [LOOKUP_THRESHOLDS] = {"thresholds", visit_json},
         [LOOKUP_VARIANT] = {"runners", visit_variants},
+        [LOOKUP_SERIES] = {"runners", visit_series},
     };
     struct strings roots = {0};
 

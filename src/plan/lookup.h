@@ -3,7 +3,8 @@
  *
  * A path with '/' or ending in .json is that file (profiles and variants: "flow/pingpong" is a
  * name, not a path, unless it ends in .json or begins with '.' or '/'). A runner's own variants lie
- * in runners/RUNNER/variants/NAME.json and are named "RUNNER/NAME". A name is looked up below
+ * in runners/RUNNER/variants/NAME.json and are named "RUNNER/NAME", its series files likewise in
+ * runners/RUNNER/series/. A name is looked up below
  * runners/, profiles/, thresholds/ of the current folder, of each folder in ABBA_PATH, then of the
  * installed share folder, or, uninstalled, of the source tree.
  */
@@ -15,7 +16,13 @@
 
 struct arena;
 
-enum lookup_kind { LOOKUP_RUNNER, LOOKUP_PROFILE, LOOKUP_THRESHOLDS, LOOKUP_VARIANT };
+enum lookup_kind {
+    LOOKUP_RUNNER,
+    LOOKUP_PROFILE,
+    LOOKUP_THRESHOLDS,
+    LOOKUP_VARIANT,
+    LOOKUP_SERIES
+};
 
 /* Whether `name` is taken as the path of a file. */
 bool lookup_is_path(enum lookup_kind kind, const char *name);

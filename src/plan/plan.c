@@ -99,7 +99,7 @@ static int load_profiles(struct plan *p, const struct plan_request *q, struct ar
     for (size_t i = 0; i < q->profiles.count; i++)
         if (add_profile(p, q->profiles.items[i], &names, arena, err) < 0)
             return -1;
-    p->series = series_name(&names, arena);
+    p->series = q->series ? q->series : series_name(&names, arena);
     return 0;
 }
 

@@ -12,6 +12,7 @@ struct http_options;
 /* What a person asked for; all borrowed. */
 struct plan_request {
     const char *command;     /* "run" or "compare" */
+    const char *series;      /* its name; NULL: made from the profiles (run) */
     struct strings profiles; /* names or files (run) */
     struct strings variants; /* baseline first, as plan/variants.h has them */
     struct strings baseline_args, candidate_args;

@@ -34,6 +34,40 @@ void figure_value(double value, const char *unit, char out[FIGURE_TEXT])
     snprintf(out, FIGURE_TEXT, "%.15s%s", digits, scaled.suffix[0] == ' ' ? "" : scaled.suffix);
 }
 
+/* Three significant digits of bytes in binary units. */
+static void binary_bytes(double bytes, char out[FIGURE_TEXT])
+{
+    static const char *const suffixes[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    size_t i = 0;
+
+    while (bytes >= 1023.5 && i + 1 < sizeof(suffixes) / sizeof(suffixes[0])) {
+        bytes /= 1024.0;
+        i++;
+    }
+    int decimals = i == 0 || bytes >= 99.95 ? 0 : bytes >= 9.995 ? 1 : 2;
+    snprintf(out, FIGURE_TEXT, "%.*f%s", decimals, bytes, suffixes[i]);
+}
+
+void figure_difference(double difference, const char *unit, char out[FIGURE_TEXT])
+{
+    char size[FIGURE_TEXT];
+    const char *apart = figure_unit(unit);
+
+    if (!isfinite(difference)) {
+        none(out);
+        return;
+    }
+    if (strcmp(unit, "B") == 0)
+        binary_bytes(fabs(difference), size);
+    else
+        figure_value(fabs(difference), unit, size);
+    snprintf(out, FIGURE_TEXT, "%s%.30s%s%.20s",
+             difference > 0   ? "+"
+             : difference < 0 ? "-"
+                              : "",
+             size, apart[0] ? " " : "", apart);
+}
+
 /* Decimals for a percentage: enough for small changes, none for large ones. */
 static int percent_decimals(double percent)
 {

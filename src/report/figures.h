@@ -27,6 +27,10 @@ void figure_change(double fraction, char out[FIGURE_TEXT]);
 /* Two changes in brackets: "[-0.12, +0.31]", in percent without the sign. */
 void figure_interval(double low, double high, char out[FIGURE_TEXT]);
 
+/* A difference in the metric's unit, with its sign: "+1.60Mbit/s"; bytes in binary units, as limits
+ * on memory are given: "+33.1MiB". A long unit stands behind a blank. */
+void figure_difference(double difference, const char *unit, char out[FIGURE_TEXT]);
+
 /* A share or limit without a sign: "10%", "0.3%". */
 void figure_percent(double fraction, char out[FIGURE_TEXT]);
 

@@ -59,12 +59,11 @@ static void test_case(const char *class_name, const char *name, enum verdict v, 
     buf_addstr(out, "/>\n    </testcase>\n");
 }
 
-static void metric_case(const struct report_profile *profile, const struct report_metric *m,
-                        struct buf *out)
+static void metric_case(const char *name, const struct report_metric *m, struct buf *out)
 {
     struct buf class_name = BUF_INIT, text = BUF_INIT;
     char change[FIGURE_TEXT], interval[FIGURE_TEXT], limit[FIGURE_TEXT];
-    buf_printf(&class_name, "%s.%s", profile->profile, m->candidate);
+    buf_printf(&class_name, "%s.%s", name, m->candidate);
     figure_change(m->median_change, change);
     figure_interval(m->interval_low, m->interval_high, interval);
     figure_limit(m, limit);
@@ -119,39 +118,93 @@ static void counts_attributes(const struct counts *c, struct buf *out)
                c->failures, c->errors, c->skipped);
 }
 
-static void suite(const struct report_profile *profile, struct buf *out)
+static void suite(const char *name, const struct report_profile *profile, struct buf *out)
 {
     struct counts c = profile_counts(profile);
     struct buf text = BUF_INIT;
     buf_addstr(out, "  <testsuite");
-    attribute("name", profile->profile, out);
+    attribute("name", name, out);
     counts_attributes(&c, out);
     buf_addstr(out, ">\n");
     for (size_t i = 0; i < profile->metric_count; i++) {
         if (metric_judged(&profile->metrics[i]))
-            metric_case(profile, &profile->metrics[i], out);
+            metric_case(name, &profile->metrics[i], out);
     }
     profile_text(profile, &text);
-    test_case(profile->profile, "verdict", profile->verdict, text.data, out);
+    test_case(name, "verdict", profile->verdict, text.data, out);
     buf_addstr(out, "  </testsuite>\n");
     buf_release(&text);
+}
+
+static void add_counts(struct counts *all, const struct counts *c)
+{
+    all->tests += c->tests;
+    all->failures += c->failures;
+    all->errors += c->errors;
+    all->skipped += c->skipped;
+}
+
+static void begin(const char *name, const struct counts *all, struct buf *out)
+{
+    buf_addstr(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites");
+    attribute("name", name, out);
+    counts_attributes(all, out);
+    buf_addstr(out, ">\n");
+}
+
+static void count_report(struct counts *all, const struct report *r)
+{
+    for (size_t i = 0; i < r->profile_count; i++) {
+        struct counts c = profile_counts(&r->profiles[i]);
+        add_counts(all, &c);
+    }
 }
 
 void report_junit(const struct report *r, struct buf *out)
 {
     struct counts all = {0};
-    for (size_t i = 0; i < r->profile_count; i++) {
-        struct counts c = profile_counts(&r->profiles[i]);
-        all.tests += c.tests;
-        all.failures += c.failures;
-        all.errors += c.errors;
-        all.skipped += c.skipped;
-    }
-    buf_addstr(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites");
-    attribute("name", r->series ? r->series : "abba", out);
-    counts_attributes(&all, out);
-    buf_addstr(out, ">\n");
+    count_report(&all, r);
+    begin(r->series ? r->series : "abba", &all, out);
     for (size_t i = 0; i < r->profile_count; i++)
-        suite(&r->profiles[i], out);
+        suite(r->profiles[i].profile, &r->profiles[i], out);
+    buf_addstr(out, "</testsuites>\n");
+}
+
+/* ---- labs ---- */
+
+/* A suite for the comparison as a whole, then one a profile. */
+static void comparison(const struct lab_result *c, struct buf *out)
+{
+    struct counts one = {0};
+    struct buf text = BUF_INIT, name = BUF_INIT;
+    count(&one, c->verdict);
+    buf_addstr(out, "  <testsuite");
+    attribute("name", c->comparison, out);
+    counts_attributes(&one, out);
+    buf_addstr(out, ">\n");
+    buf_printf(&text, "%s: %llu of %llu runs", figure_verdict(c->verdict),
+               (unsigned long long)c->runs_done, (unsigned long long)c->runs_planned);
+    test_case(c->comparison, "verdict", c->verdict, text.data, out);
+    buf_addstr(out, "  </testsuite>\n");
+    for (size_t i = 0; c->report && i < c->report->profile_count; i++) {
+        buf_clear(&name);
+        buf_printf(&name, "%s/%s", c->comparison, c->report->profiles[i].profile);
+        suite(name.data, &c->report->profiles[i], out);
+    }
+    buf_release(&name);
+    buf_release(&text);
+}
+
+void lab_junit(const struct lab_report *r, struct buf *out)
+{
+    struct counts all = {0};
+    for (size_t i = 0; i < r->comparison_count; i++) {
+        count(&all, r->comparisons[i].verdict);
+        if (r->comparisons[i].report)
+            count_report(&all, r->comparisons[i].report);
+    }
+    begin(r->series, &all, out);
+    for (size_t i = 0; i < r->comparison_count; i++)
+        comparison(&r->comparisons[i], out);
     buf_addstr(out, "</testsuites>\n");
 }

@@ -6,7 +6,7 @@
 #ifndef ABBA_REPORT_REPORT_H
 #define ABBA_REPORT_REPORT_H
 
-#include "model/report.h"
+#include "model/lab_report.h"
 
 struct buf;
 
@@ -22,5 +22,10 @@ struct report_style {
 void report_text(const struct report *r, const struct report_style *style, struct buf *out);
 void report_markdown(const struct report *r, const struct report_style *style, struct buf *out);
 void report_junit(const struct report *r, struct buf *out);
+
+/* The same of a lab: what its comparisons say together, then each one's own report. */
+void lab_text(const struct lab_report *r, const struct report_style *style, struct buf *out);
+void lab_markdown(const struct lab_report *r, const struct report_style *style, struct buf *out);
+void lab_junit(const struct lab_report *r, struct buf *out);
 
 #endif
