@@ -355,7 +355,7 @@ install: all ## the program, its data and its manual below DESTDIR and PREFIX
 	$(INSTALL) -m 755 $(ZYGOTE) $(DESTDIR)$(PREFIX)/libexec/abba/zygote
 	$(INSTALL) -d $(DESTDIR)$(PREFIX)/libexec/abba
 	$(INSTALL) -m 755 $(ZYGOTE) $(DESTDIR)$(PREFIX)/libexec/abba/zygote
-	@for f in $(wildcard runners/*/*.json runners/*/variants/*.json profiles/*/*.json thresholds/*.json archive/schema/*); do \
+	@for f in $(wildcard runners/*/*.json runners/*/variants/*.json runners/*/series/*.json profiles/*/*.json thresholds/*.json archive/schema/*); do \
 	    to=$(share)/$${f#archive/}; $(INSTALL) -d $${to%/*} && $(INSTALL) -m 644 $$f $$to || exit 1; done
 	@for f in $(RUNNER_PROGRAMS:$(BUILD)/%=%); do \
 	    to=$(DESTDIR)$(PREFIX)/libexec/abba/$$f; \

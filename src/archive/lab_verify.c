@@ -13,7 +13,8 @@
 
 static bool is_known(const struct lab_archive *l, const char *name)
 {
-    static const char *const own[] = {".", "..", LAB_FILE, ARCHIVE_REPORT, CHECKSUMS_NAME};
+    static const char *const own[] = {
+        ".", "..", LAB_FILE, ARCHIVE_REPORT, CHECKSUMS_NAME, ARCHIVE_SIGNATURE};
     size_t len = strlen(name);
 
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
@@ -130,4 +131,15 @@ int lab_verify(const struct lab_archive *l, const char *digest, struct err *err)
         rc = l->finished ? 0 : unfinished(l, err);
     folder_release(&f);
     return rc;
+}
+
+int lab_check_sources(const struct lab_archive *l, struct err *err)
+{
+    for (size_t i = 0; i < l->lab->comparison_count; i++) {
+        const struct archive *a = l->archives[i];
+
+        if (a && a->finished && archive_check_sources(a, err) < 0)
+            return err_wrap(err, "comparison '%s'", l->lab->comparisons[i].name);
+    }
+    return 0;
 }

@@ -1,7 +1,9 @@
 #include "archive/lab_writer.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "archive/lab_sums.h"
@@ -38,14 +40,35 @@ int lab_begin(const char *folder, const struct lab *lab, struct err *err)
     return rc;
 }
 
-int lab_reopen(const char *folder, struct err *err)
+int lab_hold(const char *folder, int *fd, struct err *err)
 {
     struct arena arena = ARENA_INIT;
-    const char *sums = files_join(&arena, folder, CHECKSUMS_NAME);
+    const char *file = files_join(&arena, folder, LAB_FILE);
     int rc = 0;
 
-    if (unlink(sums) < 0 && errno != ENOENT)
-        rc = err_sys(err, ERR_SYSTEM, errno, "cannot remove '%s'", sums);
+    *fd = open(file, O_RDONLY | O_CLOEXEC);
+    if (*fd < 0)
+        rc = err_sys(err, ERR_SYSTEM, errno, "cannot open '%s'", file);
+    else if (flock(*fd, LOCK_EX | LOCK_NB) < 0)
+        rc = errno == EWOULDBLOCK
+                 ? err_set(err, ERR_USAGE, "another abba runs the comparisons of '%s'", folder)
+                 : err_sys(err, ERR_SYSTEM, errno, "cannot lock '%s'", file);
+    arena_release(&arena);
+    return rc;
+}
+
+int lab_reopen(const char *folder, struct err *err)
+{
+    static const char *const names[] = {ARCHIVE_SIGNATURE, CHECKSUMS_NAME};
+    struct arena arena = ARENA_INIT;
+    int rc = 0;
+
+    for (size_t i = 0; i < sizeof names / sizeof *names && rc == 0; i++) {
+        const char *path = files_join(&arena, folder, names[i]);
+
+        if (unlink(path) < 0 && errno != ENOENT)
+            rc = err_sys(err, ERR_SYSTEM, errno, "cannot remove '%s'", path);
+    }
     arena_release(&arena);
     return rc;
 }

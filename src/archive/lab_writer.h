@@ -14,7 +14,10 @@
 /* Makes the folder, and lab.json in it. ERR_USAGE where a lab is there already. ERR_SYSTEM. */
 int lab_begin(const char *folder, const struct lab *lab, struct err *err);
 
-/* Takes SHA256SUMS away: comparisons will be added. */
+/* Keeps other abbas from running it, until *fd is closed. ERR_USAGE where another one does. */
+int lab_hold(const char *folder, int *fd, struct err *err);
+
+/* Takes SHA256SUMS and its signature away: comparisons will be added. */
 int lab_reopen(const char *folder, struct err *err);
 
 /* Writes report.json and SHA256SUMS; `digest` gets the latter's SHA-256. */

@@ -23,6 +23,9 @@ int archive_verify(const struct archive *a, const char *digest, struct err *err)
  */
 int lab_verify(const struct lab_archive *l, const char *digest, struct err *err);
 
+/* 0: the plans and samples of what is closed are those that the lists of checksums name. */
+int lab_check_sources(const struct lab_archive *l, struct err *err);
+
 /* 0: the plan and the samples of a finished archive are those that SHA256SUMS lists, so that what
  * is computed from them belongs to its digest. ERR_ARCHIVE names the file that is not. */
 int archive_check_sources(const struct archive *a, struct err *err);

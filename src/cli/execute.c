@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/files.h"
 #include "cli/cli.h"
+#include "cli/held.h"
 #include "cli/planning.h"
 #include "cli/progress.h"
 #include "cli/settings.h"
@@ -35,39 +36,6 @@ struct session {
     struct report report;
     struct arena judged;
 };
-
-/* ---- signals while files are lying about ---- */
-
-/*
- * A series holds signals itself. Around it they are only noted, so that a temporary archive is
- * removed also when the signal comes while the report is made.
- */
-static volatile sig_atomic_t noted;
-static const int held[] = {SIGINT, SIGTERM, SIGHUP};
-#define HELD (sizeof(held) / sizeof(held[0]))
-
-static void note_signal(int signal)
-{
-    noted = signal;
-}
-
-static void hold_signals(struct sigaction before[HELD])
-{
-    struct sigaction action = {.sa_handler = note_signal, .sa_flags = SA_RESTART};
-    for (size_t i = 0; i < HELD; i++) {
-        sigaction(held[i], NULL, &before[i]);
-        if (before[i].sa_handler != SIG_IGN)
-            sigaction(held[i], &action, NULL);
-    }
-}
-
-static void release_signals(const struct sigaction before[HELD])
-{
-    for (size_t i = 0; i < HELD; i++)
-        sigaction(held[i], &before[i], NULL);
-    if (noted)
-        cli_raise_later(noted);
-}
 
 /* ---- what a series asks back
  * ---------------------------------------------------------------------- */
@@ -215,9 +183,9 @@ static int print_report(struct session *x, const char *digest, struct err *err)
     return status_of_report(&x->report, x->options->must_judge);
 }
 
-static int run_series(struct session *x, struct err *err)
+/* Runs the series, and says so where a signal ended it. */
+static int make_runs(struct session *x, struct series_result *result, struct err *err)
 {
-    struct series_result result;
     struct series_options options = {
         .archive_folder = x->folder,
         .lock = !x->s->no_lock,
@@ -230,15 +198,23 @@ static int run_series(struct session *x, struct err *err)
         .report = on_report,
         .user = x,
     };
-    progress_init(&x->progress, x->s->quiet);
-    int rc = series_run(&x->plan, &options, &result, err);
+    int rc = series_run(&x->plan, &options, result, err);
     progress_wipe(&x->progress);
-    if (result.interrupted) {
-        noted = result.signal;
+    if (result->interrupted) {
+        held_note(result->signal);
         terminal_note(x->s,
                       arena_printf(&x->s->arena, "interrupted by SIG%s after %llu runs",
-                                   sigabbrev_np(result.signal), (unsigned long long)result.runs));
+                                   sigabbrev_np(result->signal), (unsigned long long)result->runs));
     }
+    return rc;
+}
+
+static int run_series(struct session *x, struct err *err)
+{
+    struct series_result result;
+
+    progress_init(&x->progress, x->s->quiet);
+    int rc = make_runs(x, &result, err);
     if (rc == 0 && x->s->sign && signature_make(x->folder, x->s->sign, err) != 0)
         return err_hint(err, "the archive '%s' is whole, but not signed", x->folder);
     if (rc == 0)
@@ -250,8 +226,7 @@ static int run_series(struct session *x, struct err *err)
     return -1;
 }
 
-/* A place that cannot be written to is told before the runs, not after them. */
-static int check_output(const struct settings *s, struct err *err)
+int execute_check_output(const struct settings *s, struct err *err)
 {
     if (!s->output || strcmp(s->output, "-") == 0 || files_check_writable(s->output, err) == 0)
         return 0;
@@ -259,7 +234,7 @@ static int check_output(const struct settings *s, struct err *err)
 }
 
 /* Whether the key can sign, before the runs whose archive it is for. */
-static int check_key(const struct settings *s, bool kept, struct err *err)
+int execute_check_key(const struct settings *s, bool kept, struct err *err)
 {
     if (!s->sign)
         return 0;
@@ -275,25 +250,45 @@ int execute(struct settings *s, struct plan_request *request, const struct execu
 {
     struct session x = {.s = s, .options = options};
     struct planning planning;
-    struct sigaction before[HELD];
+    struct held held;
     struct err ignored = {0};
     int status = -1;
 
     if (planning_init(&planning, s, err) != 0)
         return -1;
     planning_request(&planning, request);
-    if (planning_build(&planning, request, &x.plan, err) != 0 || check_output(s, err) != 0 ||
-        check_key(s, options->keep || s->archive, err) != 0)
+    if (planning_build(&planning, request, &x.plan, err) != 0 ||
+        execute_check_output(s, err) != 0 ||
+        execute_check_key(s, options->keep || s->archive, err) != 0)
         return -1;
     if (s->plan)
         return planning_show(s, &x.plan, err);
-    hold_signals(before);
+    held_begin(&held);
     if (choose_folder(&x, err) == 0)
         status = run_series(&x, err);
     archive_close(x.read);
     arena_release(&x.judged);
     if (x.temporary)
         (void)files_remove_tree(x.temporary, &ignored);
-    release_signals(before);
+    held_end(&held);
     return status;
+}
+
+int execute_comparison(struct settings *s, const struct plan *plan, const char *folder,
+                       const char *where, bool go_on, bool *interrupted, struct err *err)
+{
+    static const struct execute_options kept = {.keep = true};
+    struct session x = {.s = s, .options = &kept, .plan = *plan, .folder = folder};
+    struct series_result result;
+
+    *interrupted = false;
+    if (go_on)
+        return err_set(err, ERR_MEASURE, "its archive '%s' is not whole", folder);
+    progress_init(&x.progress, s->quiet);
+    x.progress.where = where;
+    int rc = make_runs(&x, &result, err);
+    *interrupted = result.interrupted;
+    archive_close(x.read);
+    arena_release(&x.judged);
+    return rc;
 }

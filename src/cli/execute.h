@@ -28,6 +28,20 @@ struct execute_options {
 int execute(struct settings *s, struct plan_request *request, const struct execute_options *options,
             struct err *err);
 
+/*
+ * Runs one comparison of a lab: the plan into a new archive, or (`go_on`) what is left of it into
+ * the one that is there. It is closed also where a signal ends it (*interrupted). `where` stands in
+ * front of the progress. Prints no report.
+ */
+int execute_comparison(struct settings *s, const struct plan *plan, const char *folder,
+                       const char *where, bool go_on, bool *interrupted, struct err *err);
+
+/* A place that cannot be written to is told before the runs, not after them. */
+int execute_check_output(const struct settings *s, struct err *err);
+
+/* So is a key that cannot sign; `kept`: there will be an archive. */
+int execute_check_key(const struct settings *s, bool kept, struct err *err);
+
 /* Prints a report in the format and to the place that the settings ask for; `a` is what it was
  * judged from, `archive` its folder if it is kept. */
 int execute_print(const struct settings *s, const struct report *r, const struct archive *a,

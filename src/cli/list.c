@@ -115,6 +115,11 @@ static void list_profiles(struct listing *l)
     list_files(l, LOOKUP_PROFILE, NULL);
 }
 
+static void list_series(struct listing *l)
+{
+    list_files(l, LOOKUP_SERIES, NULL);
+}
+
 static void list_thresholds(struct listing *l)
 {
     list_files(l, LOOKUP_THRESHOLDS, "rule");
@@ -151,8 +156,9 @@ static const struct {
     void (*list)(struct listing *l);
 } kinds[] = {
     {"runners", list_runners}, {"profiles", list_profiles}, {"thresholds", list_thresholds},
-    {"metrics", list_metrics}, {"events", list_events},
+    {"series", list_series},   {"metrics", list_metrics},   {"events", list_events},
 };
+#define LISTED 4 /* the first kinds: files */
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
 static void count_event(void *user, const char *name, const char *description)
@@ -166,7 +172,7 @@ static void count_event(void *user, const char *name, const char *description)
 static void list_all(struct listing *l)
 {
     size_t count, events = 0;
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < LISTED; i++) {
         tone_text(l->out, l->style.color, TONE_HEAD, kinds[i].name);
         buf_addch(l->out, '\n');
         kinds[i].list(l);
@@ -193,11 +199,12 @@ static int list(struct settings *s, struct err *err)
     }
     if (s->operands.count == 0 && s->names)
         return err_set(err, ERR_USAGE, "option '--names' needs to know of what: %s",
-                       "runners, profiles, thresholds, metrics or events");
+                       "runners, profiles, thresholds, series, metrics or events");
     if (s->operands.count && chosen == KINDS) {
-        err_set(err, ERR_USAGE,
-                "found '%s', allowed is one of runners, profiles, thresholds, metrics, events",
-                s->operands.items[0]);
+        err_set(
+            err, ERR_USAGE,
+            "found '%s', allowed is one of runners, profiles, thresholds, series, metrics, events",
+            s->operands.items[0]);
         const char *near = text_nearest(s->operands.items[0], names, KINDS);
         return near ? err_hint(err, "did you mean '%s'?", near) : -1;
     }
@@ -212,9 +219,10 @@ static int list(struct settings *s, struct err *err)
 
 const struct command_def command_list = {
     .name = "list",
-    .operands = "[runners|profiles|thresholds|metrics|events]",
+    .operands = "[runners|profiles|thresholds|series|metrics|events]",
     .summary = "what can be run, judged, measured and counted here",
-    .about = "Lists runners, profiles, sets of thresholds, metrics, or the performance counters "
+    .about = "Lists runners, profiles, sets of thresholds, series files, metrics, or the "
+             "performance counters "
              "that libpfm4 knows on this machine. A counter that is listed need not work here: "
              "'abba doctor' tries those that abba reads.",
     .groups = groups,

@@ -6,7 +6,7 @@
 #include "judge/judge.h"
 #include "judge/power.h"
 #include "model/network_text.h"
-#include "plan/plan.h"
+#include "plan/lab.h"
 #include "report/figures.h"
 #include "report/table.h"
 
@@ -180,4 +180,44 @@ void plan_text(const struct plan *plan, int64_t duration_ms, const struct report
     for (size_t i = 0; i < plan->profile_count; i++)
         profile_text(plan, &plan->profiles[i], duration_ms, style, out);
     buf_release(&text);
+}
+
+/* ---- labs ---- */
+
+static void lab_numbers(const struct lab *lab, const struct report_style *style, struct buf *out)
+{
+    struct buf text = BUF_INIT;
+    uint64_t ns = lab_expected_ns(lab);
+    line(style, "series", lab->name, out);
+    if (lab->description)
+        line(style, "", lab->description, out);
+    line(style, "lab", lab->sha256, out);
+    buf_printf(&text, "%zu, one after the other", lab->comparison_count);
+    line(style, "comparisons", text.data, out);
+    buf_clear(&text);
+    buf_printf(&text, "%llu in all", (unsigned long long)lab_run_count(lab));
+    line(style, "runs", text.data, out);
+    buf_clear(&text);
+    if (ns > 0)
+        time_text(ns, &text);
+    else
+        buf_addstr(&text, "unknown: it depends on the programs");
+    line(style, "time", text.data, out);
+    buf_release(&text);
+}
+
+void lab_plan_text(const struct lab *lab, const struct report_style *style, struct buf *out)
+{
+    lab_numbers(lab, style, out);
+    for (size_t i = 0; i < lab->comparison_count; i++) {
+        const struct lab_comparison *c = &lab->comparisons[i];
+        struct buf text = BUF_INIT;
+        buf_printf(&text, "--- %s%s%s", c->name, c->description ? ": " : "",
+                   c->description ? c->description : "");
+        buf_addch(out, '\n');
+        tone_text(out, style->color, TONE_HEAD, text.data);
+        buf_addch(out, '\n');
+        plan_text(&c->plan, 0, style, out);
+        buf_release(&text);
+    }
 }

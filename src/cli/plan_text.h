@@ -4,7 +4,7 @@
 #ifndef ABBA_CLI_PLAN_TEXT_H
 #define ABBA_CLI_PLAN_TEXT_H
 
-#include "model/plan.h"
+#include "model/lab.h"
 #include "report/report.h"
 
 struct buf;
@@ -12,5 +12,8 @@ struct buf;
 /* Adds the text. `duration_ms`: of a compare whose pairs are not fixed yet. */
 void plan_text(const struct plan *plan, int64_t duration_ms, const struct report_style *style,
                struct buf *out);
+
+/* The same of a lab: all of it in numbers, then each comparison. */
+void lab_plan_text(const struct lab *lab, const struct report_style *style, struct buf *out);
 
 #endif

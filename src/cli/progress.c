@@ -45,8 +45,10 @@ static void bar(const struct progress *p, uint64_t done, uint64_t all, size_t wi
 }
 
 /* "pair 3/8  candidate  flow/pingpong" */
-static void what(const struct series_progress *now, struct buf *out)
+static void what(const struct progress *p, const struct series_progress *now, struct buf *out)
 {
+    if (p->where)
+        buf_printf(out, "%s  ", p->where);
     if (now->stage == STAGE_WARMUP)
         buf_addstr(out, "warm-up");
     else
@@ -59,7 +61,7 @@ void progress_line(const struct progress *p, const struct series_progress *now, 
                    struct buf *out)
 {
     struct buf text = BUF_INIT;
-    what(now, &text);
+    what(p, now, &text);
     if (p->failed)
         buf_printf(&text, "  %llu failed", (unsigned long long)p->failed);
     if (now->left_ns > 0 && now->stage != STAGE_WARMUP) {
@@ -87,11 +89,11 @@ static void draw(struct progress *p, const struct series_progress *now)
     buf_release(&line);
 }
 
-static void plain(const struct series_progress *now)
+static void plain(const struct progress *p, const struct series_progress *now)
 {
     struct buf line = BUF_INIT;
     buf_addstr(&line, "abba: ");
-    what(now, &line);
+    what(p, now, &line);
     if (now->left_ns > 0 && now->stage != STAGE_WARMUP) {
         buf_addstr(&line, "  ");
         time_left(now->left_ns, &line);
@@ -117,7 +119,7 @@ void progress_show(struct progress *p, const struct series_progress *now)
     } else {
         if (now->stage == STAGE_WARMUP || (!new_stage && at - p->last_ns < PLAIN_NS))
             return;
-        plain(now);
+        plain(p, now);
     }
     p->last_ns = at;
     p->stage = now->profile;

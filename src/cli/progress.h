@@ -22,7 +22,8 @@ struct progress {
     int64_t last_ns;   /* when something was last written */
     const void *stage; /* profile of the last plain line */
     int stage_kind;
-    uint64_t failed; /* runs that failed so far */
+    uint64_t failed;   /* runs that failed so far */
+    const char *where; /* stands in front, such as the comparison; NULL: nothing */
 };
 
 void progress_init(struct progress *p, bool quiet);

@@ -5,6 +5,7 @@
 #include "cli/archives.h"
 #include "cli/cli.h"
 #include "cli/execute.h"
+#include "cli/lab.h"
 #include "cli/settings.h"
 #include "judge/judge.h"
 
@@ -54,6 +55,8 @@ static int report(struct settings *s, struct err *err)
     struct report r;
     int status = -1;
 
+    if (lab_is_one(s->operands.items[0]))
+        return lab_report(s, s->operands.items[0], err);
     if (archive_open(&a, s->operands.items[0], ROLES_OF_FAILED, err) != 0)
         return -1;
     if (a->finished && archive_check_sources(a, err) != 0)
@@ -77,9 +80,11 @@ const struct command_def command_report = {
     .name = "report",
     .operands = "ARCHIVE",
     .summary = "compute the report of an archive again and show it",
-    .about = "Computes all verdicts from an archive's raw data and shows them. The exit status is "
-             "that of the verdict, as when the series was run. An unfinished archive gives an "
-             "incomplete report, one whose samples or plan were altered none (exit 5).",
+    .about =
+        "Computes all verdicts from an archive's raw data and shows them. The exit status is "
+        "that of the verdict, as when the series was run. An unfinished archive gives an "
+        "incomplete report, one whose samples or plan were altered none (exit 5). The folder of "
+        "'abba run --series' gives the report of all its comparisons.",
     .groups = groups,
     .examples = examples,
     .min_operands = 1,

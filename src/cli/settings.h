@@ -35,6 +35,8 @@ struct settings {
     const char *cpus, *input, *impair;
     struct strings events;
     bool allow_failures, aa;
+    const char *series; /* run: a series file, by name or path */
+    struct strings set; /* run: NAME=VALUE of its variables */
 
     /* judging */
     struct strings thresholds, claims;

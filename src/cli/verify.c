@@ -9,6 +9,7 @@
 #include "cli/settings.h"
 #include "cli/terminal.h"
 #include "judge/judge.h"
+#include "judge/lab.h"
 
 #include <string.h>
 
@@ -63,6 +64,15 @@ static int differ(const struct buf *computed, const char *stored, size_t len, st
                    (int)(a_len > 200 ? 200 : a_len), a, (int)(b_len > 200 ? 200 : b_len), b);
 }
 
+/* Whether the stored report is what was computed, byte for byte. */
+static int compare_report(const struct buf *computed, const char *stored, size_t len,
+                          struct err *err)
+{
+    if (computed->len == len && memcmp(computed->data, stored, len) == 0)
+        return 0;
+    return differ(computed, stored, len, err);
+}
+
 static int check_report(const struct archive *a, struct settings *s, struct err *err)
 {
     struct report r;
@@ -73,9 +83,7 @@ static int check_report(const struct archive *a, struct settings *s, struct err 
         err_set(err, ERR_ARCHIVE, "'%s' has no report.json", a->folder);
     } else if (judge_archive(a, &r, &s->arena, err) == 0) {
         report_encode(&r, &computed);
-        rc = computed.len == a->report_len && memcmp(computed.data, a->report, computed.len) == 0
-                 ? 0
-                 : differ(&computed, a->report, a->report_len, err);
+        rc = compare_report(&computed, a->report, a->report_len, err);
     }
     buf_release(&computed);
     return rc;
@@ -96,17 +104,17 @@ static int check_signers(const struct settings *s, const char *folder, const cha
 }
 
 /* Adds a line on the signature; what is there must fit, also where nobody asked for it. */
-static int check_signature(const struct archive *a, struct settings *s, struct buf *text,
+static int check_signature(const char *folder, struct settings *s, struct buf *text,
                            struct err *err)
 {
     const char *who = NULL;
 
     if (s->signers.count > 0) {
-        if (check_signers(s, a->folder, &who, &s->arena, err) != 0)
+        if (check_signers(s, folder, &who, &s->arena, err) != 0)
             return -1;
         buf_printf(text, "signed by %s\n", who);
-    } else if (signature_is_there(a->folder)) {
-        if (signature_check(a->folder, NULL, &who, &s->arena, err) != 0)
+    } else if (signature_is_there(folder)) {
+        if (signature_check(folder, NULL, &who, &s->arena, err) != 0)
             return -1;
         if (who)
             buf_printf(text, "signed by the key %s, whoever's that is: --signer tells\n", who);
@@ -114,6 +122,63 @@ static int check_signature(const struct archive *a, struct settings *s, struct b
             buf_addstr(text, "signed; the signature is not checked: there is no ssh-keygen\n");
     }
     return 0;
+}
+
+static void tell_outside(const struct settings *s, const char *digest)
+{
+    if (!digest && s->signers.count == 0)
+        terminal_note(s, "an archive that was rewritten as a whole looks whole, too: --digest or "
+                         "--signer compares with what is known outside of it");
+}
+
+/* ---- labs ---- */
+
+/* The reports of the archives, then that of them all. */
+static int check_lab_reports(const struct lab_archive *l, struct settings *s, size_t *archives,
+                             struct err *err)
+{
+    struct lab_report r;
+    struct buf computed = BUF_INIT;
+    int rc = -1;
+
+    for (size_t i = 0; i < l->lab->comparison_count; i++) {
+        if (!l->archives[i])
+            continue;
+        ++*archives;
+        if (check_report(l->archives[i], s, err) != 0)
+            return err_wrap(err, "comparison '%s'", l->lab->comparisons[i].name);
+    }
+    if (!l->report) {
+        err_set(err, ERR_ARCHIVE, "'%s' has no report.json", l->folder);
+    } else if (judge_lab(l, &r, &s->arena, err) == 0) {
+        lab_report_encode(&r, &computed);
+        rc = compare_report(&computed, l->report, l->report_len, err);
+    }
+    buf_release(&computed);
+    return rc;
+}
+
+static int verify_lab(struct settings *s, const char *digest, struct err *err)
+{
+    struct lab_archive *l = NULL;
+    struct buf text = BUF_INIT;
+    size_t archives = 0;
+    int status = -1;
+
+    if (lab_open(&l, s->operands.items[0], ROLES_OF_ALL, err) == 0 &&
+        lab_verify(l, digest, err) == 0 && check_lab_reports(l, s, &archives, err) == 0) {
+        buf_printf(&text,
+                   "whole: %zu of %zu comparisons, lab %.12s..., all reports computed again\n"
+                   "digest %s\n",
+                   archives, l->lab->comparison_count, l->lab->sha256, l->digest);
+        if (check_signature(l->folder, s, &text, err) == 0) {
+            tell_outside(s, digest);
+            status = terminal_print(text.data, s->quiet ? 0 : text.len, err);
+        }
+    }
+    lab_close(l);
+    buf_release(&text);
+    return status;
 }
 
 static int verify(struct settings *s, struct err *err)
@@ -125,17 +190,17 @@ static int verify(struct settings *s, struct err *err)
 
     if (s->digest && packs_digest(s->digest, &s->arena, &digest, err) != 0)
         return -1;
+    if (lab_is_one(s->operands.items[0]))
+        return verify_lab(s, digest, err);
     if (archive_open(&a, s->operands.items[0], ROLES_OF_ALL, err) != 0)
         return -1;
     if (archive_verify(a, digest, err) != 0 || check_report(a, s, err) != 0)
         goto out;
     buf_printf(&text, "whole: %zu runs, plan %.12s..., report computed again\ndigest %s\n",
                a->sample_count, a->plan->sha256, a->digest);
-    if (check_signature(a, s, &text, err) != 0)
+    if (check_signature(a->folder, s, &text, err) != 0)
         goto out;
-    if (!digest && s->signers.count == 0)
-        terminal_note(s, "an archive that was rewritten as a whole looks whole, too: --digest or "
-                         "--signer compares with what is known outside of it");
+    tell_outside(s, digest);
     if (terminal_print(text.data, s->quiet ? 0 : text.len, err) == 0)
         status = STATUS_PASSED;
 out:
@@ -151,7 +216,8 @@ const struct command_def command_verify = {
     .about =
         "Checks an archive's structure, its checksums, the plan's hash, that every planned run "
         "is there once and in order, and that report.json comes out of the samples again, "
-        "byte for byte. The first difference is named.\n\nWhat follows from an archive alone "
+        "byte for byte. The first difference is named. The folder of 'abba run --series' is "
+        "checked with all its archives.\n\nWhat follows from an archive alone "
         "cannot "
         "show that somebody rewrote all of it consistently: --digest compares with what the run "
         "printed, --signer with who signed it (run --sign). Exit 0: whole; 3: unfinished; 5: "

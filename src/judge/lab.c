@@ -41,6 +41,7 @@ static int judge_comparison(struct lab_result *out, const struct lab_comparison 
         .plan_sha256 = c->plan.sha256,
         .state = "not_begun",
         .verdict = VERDICT_INCOMPLETE,
+        .aa = c->plan.aa,
         .runs_planned = plan_run_count(&c->plan),
     };
     if (!a)
@@ -202,6 +203,16 @@ static void fill_variants(struct lab_report *r, const struct lab_archive *l, str
 
 /* ---- false alarms ---- */
 
+static int known_alarms(const struct report *r)
+{
+    int known = 0;
+
+    for (size_t p = 0; p < r->profile_count; p++)
+        for (size_t m = 0; m < r->profiles[p].metric_count; m++)
+            known += !isnan(r->profiles[p].metrics[m].false_alarm);
+    return known;
+}
+
 /* Gates of all comparisons are taken as independent, as those of one series are. */
 static void fill_alarms(struct lab_report *r)
 {
@@ -212,6 +223,7 @@ static void fill_alarms(struct lab_report *r)
         const struct report *one = r->comparisons[i].report;
 
         r->gating_verdicts += one ? one->gating_verdicts : 0;
+        r->alarm_verdicts += one ? known_alarms(one) : 0;
         if (!one || isnan(one->expected_false_alarms))
             continue;
         if (isnan(r->expected_false_alarms))

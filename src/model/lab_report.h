@@ -18,6 +18,7 @@ struct lab_result {
     const char *digest; /* of its archive; NULL while that is not closed */
     const char *state;  /* "done", "partial" (runs are missing) or "not_begun" */
     enum verdict verdict;
+    bool aa; /* the baseline against itself */
     uint64_t runs_done, runs_planned;
     struct report *report; /* NULL: it has not begun */
 };
@@ -62,6 +63,7 @@ struct lab_report {
     struct lab_variant *variants;
     size_t variant_count;
     int gating_verdicts;
+    int alarm_verdicts; /* those of them whose noise is known: the next two are theirs */
     double expected_false_alarms, any_false_alarm; /* of all comparisons together */
     struct strings notes;
 };

@@ -11,6 +11,7 @@ static const struct member result_members[] = {
     {"plan_sha256", KIND_TEXT, AT(plan_sha256), 0, NULL},
     {"runs_done", KIND_COUNT64, AT(runs_done), 0, NULL},
     {"runs_planned", KIND_COUNT64, AT(runs_planned), 0, NULL},
+    {"aa", KIND_BOOL, AT(aa), 0, NULL},
     {"description", KIND_MAYBE, AT(description), 0, NULL},
     {"report", KIND_OBJECT, AT(report), 0, &report_shape},
 };
@@ -65,6 +66,7 @@ static const struct member lab_members[] = {
     {"worst", KIND_LIST, AT(worst), AT(worst_count), &worst_shape},
     {"variants", KIND_LIST, AT(variants), AT(variant_count), &variant_shape},
     {"gating_verdicts", KIND_COUNT, AT(gating_verdicts), 0, NULL},
+    {"alarm_verdicts", KIND_COUNT, AT(alarm_verdicts), 0, NULL},
     {"expected_false_alarms", KIND_FIGURE, AT(expected_false_alarms), 0, NULL},
     {"any_false_alarm", KIND_FIGURE, AT(any_false_alarm), 0, NULL},
     {"notes", KIND_STRINGS, AT(notes), 0, NULL},

@@ -26,6 +26,10 @@ void lab_alarms(const struct lab_report *r, struct buf *out)
         .any_false_alarm = r->any_false_alarm,
     };
     report_alarms(&all, out);
+    if (r->gating_verdicts > 0 && r->alarm_verdicts < r->gating_verdicts)
+        buf_printf(out, "; the noise of %d of them is %sknown",
+                   r->alarm_verdicts ? r->alarm_verdicts : r->gating_verdicts,
+                   r->alarm_verdicts ? "" : "not ");
 }
 
 bool lab_worst_shown(const struct lab_report *r, const struct lab_worst *w, bool verbose)

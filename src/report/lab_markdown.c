@@ -55,9 +55,9 @@ static void worst(const struct lab_report *r, bool verbose, struct buf *out)
         buf_addstr(out, "| ");
         code_cell(w->metric, out);
         figure_change(w->median_change, text);
-        cell(text, out);
+        buf_printf(out, "%s | ", text);
         figure_difference(w->median_difference, w->unit, text);
-        cell(text, out);
+        buf_printf(out, "%s | ", text);
         code_cell(w->candidate, out);
         code_cell(w->comparison, out);
         text_markdown_code(out, w->profile);

@@ -7,14 +7,14 @@ setup() {
 }
 
 @test "every kind is listed, and all of them briefly" {
-    for kind in runners profiles thresholds metrics; do
+    for kind in runners profiles thresholds series metrics; do
         abba list "$kind"
         expect_status 0
         [ -n "$output" ]
     done
     abba list
     expect_status 0
-    for word in runners profiles thresholds metrics events flow/pingpong; do
+    for word in runners profiles thresholds series metrics events flow/pingpong; do
         expect_out "$word"
     done
 }

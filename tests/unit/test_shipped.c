@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/pattern.h"
 #include "measure/measure.h"
+#include "model/lab_file.h"
 #include "model/profile.h"
 #include "model/runner.h"
 #include "model/sample.h"
@@ -56,6 +57,14 @@ static int decode_variant(const struct json *j, const char *file, struct arena *
     return variant_decode(&v, j, file, arena, err);
 }
 
+static int decode_series_file(const struct json *j, const char *file, struct arena *arena,
+                              struct err *err)
+{
+    struct lab_file l;
+
+    return lab_file_decode(&l, j, file, arena, err);
+}
+
 static const struct kind {
     const char *name;
     const char *glob;
@@ -65,6 +74,7 @@ static const struct kind {
     {"profile", "profiles/*/*.json", decode_profile},
     {"thresholds", "thresholds/*.json", decode_thresholds},
     {"variant", "runners/*/variants/*.json", decode_variant},
+    {"series-file", "runners/*/series/*.json", decode_series_file},
 };
 
 static const struct kind *find_kind(const char *name)
