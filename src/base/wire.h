@@ -78,10 +78,14 @@ struct wire_hello {
     uint32_t users; /* 1: the second descriptor is its user namespace */
 };
 
-/* Descriptors: the socket of the new Z, its shared page [, an open cgroup folder]. */
+/*
+ * Descriptors: the socket of the new Z, its shared page, the socket of its children for ARMED [, an
+ * open cgroup folder]. ARMED has a socket of its own so that abba need not wake for it: the program
+ * is on its way, and there is nothing to do before the first memory sample.
+ */
 struct wire_role {
     struct wire_head head;
-    uint32_t in_cgroup; /* 1: the third descriptor is there */
+    uint32_t in_cgroup; /* 1: the fourth descriptor is there */
     uint32_t unused;
 };
 

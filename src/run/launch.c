@@ -303,30 +303,48 @@ fail:
     return -1;
 }
 
-int seat_open(struct seat *s, struct launch *l, int cgroup_fd, struct err *err)
+static void close_pair(int pair[2])
 {
-    struct wire_role m = {.head = {WIRE_ROLE, 0}, .in_cgroup = cgroup_fd >= 0};
-    int pair[2], page_fd, hello[2], sent;
+    close(pair[0]);
+    close(pair[1]);
+}
 
-    *s = (struct seat){.sock = -1, .proc_fd = -1};
+/* Asks K for a Z that has the far ends. */
+static int ask_for_role(struct seat *s, struct launch *l, int cgroup_fd, struct err *err)
+{
+    const struct wire_role m = {.head = {WIRE_ROLE, 0}, .in_cgroup = cgroup_fd >= 0};
+    int pair[2], armed[2], page_fd = -1, rc = -1;
+
     if (socket_pair(pair, err) < 0)
         return -1;
-    page_fd = make_page(&s->page, err);
-    if (page_fd < 0) {
-        close(pair[0]);
-        close(pair[1]);
+    if (socket_pair(armed, err) < 0) {
+        close_pair(pair);
         return -1;
     }
-    sent = wire_send(l->control, &m, sizeof(m), (const int[]){pair[1], page_fd, cgroup_fd},
-                     cgroup_fd >= 0 ? 3 : 2);
-    close(pair[1]);
-    close(page_fd);
     s->sock = pair[0];
-    if (sent < 0) {
-        err_sys(err, ERR_SYSTEM, errno, "cannot ask the zygote for a role");
-        goto fail;
+    s->armed_sock = armed[0];
+    page_fd = make_page(&s->page, err);
+    if (page_fd >= 0) {
+        rc = wire_send(l->control, &m, sizeof(m),
+                       (const int[]){pair[1], page_fd, armed[1], cgroup_fd},
+                       cgroup_fd >= 0 ? 4 : 3);
+        if (rc < 0)
+            err_sys(err, ERR_SYSTEM, errno, "cannot ask the zygote for a role");
+        close(page_fd);
     }
-    if (await_hello(pair[0], "a role's process", &s->own_pid, &s->host_pid, hello, err) < 0) {
+    close(pair[1]);
+    close(armed[1]);
+    return rc;
+}
+
+int seat_open(struct seat *s, struct launch *l, int cgroup_fd, struct err *err)
+{
+    int hello[2];
+
+    *s = (struct seat){.sock = -1, .armed_sock = -1, .proc_fd = -1};
+    if (ask_for_role(s, l, cgroup_fd, err) < 0)
+        goto fail;
+    if (await_hello(s->sock, "a role's process", &s->own_pid, &s->host_pid, hello, err) < 0) {
         for (int i = 0; i < 2; i++)
             if (hello[i] >= 0)
                 close(hello[i]);
@@ -346,12 +364,14 @@ void seat_close(struct seat *s)
 {
     if (s->sock >= 0)
         close(s->sock);
+    if (s->armed_sock >= 0)
+        close(s->armed_sock);
     if (s->proc_fd >= 0)
         close(s->proc_fd);
     if (s->page != NULL)
         munmap(s->page, (size_t)sysconf(_SC_PAGESIZE));
     free(s->message);
-    *s = (struct seat){.sock = -1, .proc_fd = -1};
+    *s = (struct seat){.sock = -1, .armed_sock = -1, .proc_fd = -1};
 }
 
 /* ---- start ---- */

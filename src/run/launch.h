@@ -26,6 +26,7 @@ struct launch {
 
 struct seat {
     int sock;
+    int armed_sock; /* ARMED comes here */
     pid_t host_pid; /* of Z, as abba sees it */
     pid_t own_pid;  /* of Z, as its own /proc shows it */
     int proc_fd;    /* its /proc: with a pid namespace it shows this role's processes only */

@@ -89,8 +89,19 @@ static int fail_start(struct place *p)
     return 0;
 }
 
-int place_start(struct place *p, const struct counters *counters, int in_fd, uint64_t now_ns,
-                struct err *err)
+/*
+ * The pipes of the run before and of the next one, while the present program is on its way: between
+ * runs every microsecond counts, here none does.
+ */
+static void turn_pipes(struct place *p)
+{
+    close_both(p->spent_fd);
+    drain_turn(&p->out);
+    drain_turn(&p->err);
+}
+
+int place_start(struct place *p, const struct counters *counters, int in_fd,
+                const struct cpus *free_cpus, uint64_t now_ns, struct err *err)
 {
     const struct run_role *role = p->role;
     struct cpus cpus = {.bytes = 0};
@@ -109,8 +120,13 @@ int place_start(struct place *p, const struct counters *counters, int in_fd, uin
         snprintf(p->o->error, sizeof(p->o->error), "%.255s", bad.msg);
         return fail_start(p);
     }
-    start.cpus = cpus.bits;
-    start.cpu_bytes = cpus.bytes;
+    if (role->cpus == NULL && free_cpus != NULL) {
+        start.cpus = free_cpus->bits;
+        start.cpu_bytes = free_cpus->bytes;
+    } else {
+        start.cpus = cpus.bits;
+        start.cpu_bytes = cpus.bytes;
+    }
     if (drain_begin(&p->out, &p->o->out, &p->write_fd[0], err) < 0 ||
         drain_begin(&p->err, &p->o->err, &p->write_fd[1], err) < 0)
         return -1;
@@ -120,6 +136,7 @@ int place_start(struct place *p, const struct counters *counters, int in_fd, uin
         return -1;
     p->started = true;
     p->empty = false;
+    turn_pipes(p);
     return 0;
 }
 
@@ -138,7 +155,7 @@ static void take_armed(struct place *p, const struct wire_armed *m, const int *f
         if (m->event_errno[i] == 0 && used < fd_count)
             p->counter_fd[i] = fds[used++];
     }
-    if (m->cpu_bytes > 0)
+    if (m->cpu_bytes > 0 && p->role->cpus != NULL)
         cpus_format(m->cpus, m->cpu_bytes, p->o->cpus, sizeof(p->o->cpus));
     if (p->role->ready == RUN_READY_AT_ONCE)
         p->o->ready = true;
@@ -173,22 +190,36 @@ static void take_failed(struct place *p, const struct wire_failed *m)
     launch_explain(m, p->role->argv[0], p->role->cwd, p->o->error, sizeof(p->o->error));
 }
 
-/*
- * The pipes of the run before and of the next one, while the present program is still being
- * loaded: between runs every microsecond counts, here none does.
- */
-static void turn_pipes(struct place *p)
+int place_hear_armed(struct place *p, const struct counters *counters, struct err *err)
 {
-    close_both(p->spent_fd);
-    drain_turn(&p->out);
-    drain_turn(&p->err);
+    struct wire_armed m;
+    int fds[WIRE_MAX_FDS];
+    size_t fd_count;
+    pid_t sender;
+    ssize_t n;
+
+    while (!p->armed) {
+        n = wire_recv(p->seat.armed_sock, &m, sizeof(m), MSG_DONTWAIT, fds, &fd_count, &sender);
+        if (n < 0 && errno == EAGAIN)
+            return 0;
+        if (n <= 0)
+            return err_sys(err, ERR_SYSTEM, n < 0 ? errno : EPIPE,
+                           "cannot hear the program of role '%s'", p->role->name);
+        if (m.head.run == p->run && m.head.type == WIRE_ARMED &&
+            m.events == counters->event_count) {
+            take_armed(p, &m, fds, fd_count, sender);
+            return 0;
+        }
+        for (size_t i = 0; i < fd_count; i++)
+            close(fds[i]);
+    }
+    return 0;
 }
 
 int place_hear(struct place *p, const struct counters *counters, struct err *err)
 {
     union {
         struct wire_head head;
-        struct wire_armed armed;
         struct wire_failed failed;
         struct wire_exited exited;
         struct wire_empty empty;
@@ -206,16 +237,12 @@ int place_hear(struct place *p, const struct counters *counters, struct err *err
     if (n == 0)
         return err_set(err, ERR_SYSTEM, "the process that keeps role '%s' was killed",
                        p->role->name);
-    if (m.head.run == p->run && m.head.type == WIRE_ARMED &&
-        m.armed.events == counters->event_count) {
-        take_armed(p, &m.armed, fds, fd_count, sender);
-        turn_pipes(p);
-        return 0;
-    }
     for (size_t i = 0; i < fd_count; i++)
         close(fds[i]);
     if (m.head.run != p->run)
         return 0;
+    if (place_hear_armed(p, counters, err) < 0)
+        return -1;
     if (m.head.type == WIRE_FAILED)
         take_failed(p, &m.failed);
     else if (m.head.type == WIRE_EXITED)

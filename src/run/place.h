@@ -9,6 +9,7 @@
 
 #include "run/cgroup.h"
 #include "run/counters.h"
+#include "run/cpus.h"
 #include "run/drain.h"
 #include "run/launch.h"
 #include "run/maps.h"
@@ -52,11 +53,17 @@ void place_close(struct place *p);
 void place_begin(struct place *p, const struct run_role *role, struct role_outcome *o, uint32_t run,
                  bool look);
 
-/* Sends START. -1 only where abba cannot go on; what is wrong with the role is in its outcome. */
-int place_start(struct place *p, const struct counters *counters, int in_fd, uint64_t now_ns,
-                struct err *err);
+/*
+ * Sends START. -1 only where abba cannot go on; what is wrong with the role is in its outcome.
+ * `free_cpus`: where a role may run that asks for no CPUs; NULL: where Z may.
+ */
+int place_start(struct place *p, const struct counters *counters, int in_fd,
+                const struct cpus *free_cpus, uint64_t now_ns, struct err *err);
 
-/* Takes a message that has come from Z. */
+/* Takes ARMED, if it has come: it wakes nobody. */
+int place_hear_armed(struct place *p, const struct counters *counters, struct err *err);
+
+/* Takes a message that has come from Z, and ARMED before it. */
 int place_hear(struct place *p, const struct counters *counters, struct err *err);
 
 /* Looks whether the role is ready now, and notes it. READY_NEVER sets the outcome's error. */

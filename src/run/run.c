@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "run/handoff.h"
 #include "run/noise.h"
 #include "run/place.h"
 
@@ -21,6 +22,7 @@
     ((uint64_t)(500 * NSEC_PER_MSEC)) /* after SIGKILL: a child may be stuck before exec */
 #define LOST_NS ((uint64_t)(20 * NSEC_PER_SEC)) /* after SIGKILL: cannot be ended */
 #define NEVER UINT64_MAX
+#define POLLS 4 /* sockets and pipes of a place that are waited for */
 
 struct run_host {
     struct launch launch;
@@ -28,12 +30,13 @@ struct run_host {
     size_t place_count;
     struct counters counters;
     struct noise noise;
+    struct handoff handoff;
     struct outcome outcome;
     uint32_t run; /* of this host; never 0 while one is on */
     uint64_t sample_ns;
     const volatile sig_atomic_t *interrupted;
     int wake_fd;
-    struct pollfd *poll; /* 3 a place and one */
+    struct pollfd *poll; /* POLLS a place and one */
 
     /* of the present run */
     const struct run_request *request;
@@ -66,7 +69,7 @@ const char *isolation_name(enum isolation isolation)
 static int open_places(struct run_host *h, size_t count, struct err *err)
 {
     h->place = xcalloc(count, sizeof(*h->place));
-    h->poll = xcalloc(3 * count + 1, sizeof(*h->poll));
+    h->poll = xcalloc(POLLS * count + 1, sizeof(*h->poll));
     h->outcome.roles = xcalloc(count, sizeof(*h->outcome.roles));
     for (size_t i = 0; i < count; i++) {
         struct role_outcome *o = &h->outcome.roles[i];
@@ -86,6 +89,7 @@ int run_host_open(struct run_host **host, const struct run_options *options, str
     h->sample_ns = options->sample_ns != 0 ? options->sample_ns : DEFAULT_SAMPLE_NS;
     h->interrupted = options->interrupted;
     h->wake_fd = options->wake_fd;
+    handoff_init(&h->handoff);
     noise_open(&h->noise, "");
     if (launch_open(&h->launch, options->isolation, options->users, err) < 0)
         goto fail;
@@ -107,6 +111,7 @@ void run_host_close(struct run_host *h)
     for (size_t i = 0; i < h->place_count; i++) /* Z sees the end and ends what it has */
         if (h->place[i].seat.sock >= 0)
             shutdown(h->place[i].seat.sock, SHUT_RDWR);
+    handoff_apart(&h->handoff);
     launch_close(&h->launch);
     for (size_t i = 0; i < h->place_count; i++) {
         place_close(&h->place[i]);
@@ -311,13 +316,22 @@ static int judge_stuck(struct run_host *h, uint64_t now, struct err *err)
 
 /* ---- deciding what comes next ---- */
 
+/* Where a role may run that asks for no CPUs; NULL: wherever Z may. */
+static const struct cpus *free_cpus(struct run_host *h, const struct place *p)
+{
+    if (role_count(h) > 1 || p->role->cpus != NULL || p->role->net_fd >= 0)
+        return NULL;
+    return handoff_together(&h->handoff, p->seat.host_pid, now_ns());
+}
+
 static int start_roles(struct run_host *h, struct err *err)
 {
     for (size_t i = 0; i < role_count(h); i++)
         if (may_start(h, i)) {
             struct place *p = &h->place[i];
 
-            if (place_start(p, &h->counters, h->request->stdin_fd, now_ns(), err) < 0)
+            if (place_start(p, &h->counters, h->request->stdin_fd, free_cpus(h, p), now_ns(), err) <
+                0)
                 return -1;
             if (p->ended)
                 judge_end(h, p, now_ns());
@@ -377,11 +391,14 @@ static uint64_t next_deadline(const struct run_host *h)
     return t; /* readiness times out with the next tick */
 }
 
-static void tick(struct run_host *h, uint64_t now)
+static int tick(struct run_host *h, uint64_t now, struct err *err)
 {
     uint32_t missed = 0;
 
+    handoff_rest(&h->handoff, now);
     for (size_t i = 0; i < role_count(h); i++) {
+        if (h->place[i].started && place_hear_armed(&h->place[i], &h->counters, err) < 0)
+            return -1;
         place_tick(&h->place[i], now);
         if (h->place[i].role->ready == RUN_READY_TCP || h->place[i].role->ready == RUN_READY_UDP)
             place_look_ready(&h->place[i]);
@@ -394,6 +411,7 @@ static void tick(struct run_host *h, uint64_t now)
             if (h->place[i].started && !h->place[i].empty)
                 h->place[i].o->missed_ticks += missed;
     }
+    return 0;
 }
 
 static nfds_t fill_poll(struct run_host *h)
@@ -407,6 +425,9 @@ static nfds_t fill_poll(struct run_host *h)
         h->poll[n++] = (struct pollfd){.fd = on ? p->seat.sock : -1, .events = POLLIN};
         h->poll[n++] = (struct pollfd){.fd = on ? p->out.fd : -1, .events = POLLIN};
         h->poll[n++] = (struct pollfd){.fd = on ? p->err.fd : -1, .events = POLLIN};
+        /* Others may wait for it. One role alone has the answer with the next message or tick. */
+        h->poll[n++] = (struct pollfd){
+            .fd = on && !p->armed && role_count(h) > 1 ? p->seat.armed_sock : -1, .events = POLLIN};
     }
     /* Once heeded it is not to be heard again: it stays readable. */
     h->poll[n++] = (struct pollfd){.fd = h->kill_ns == NEVER ? h->wake_fd : -1, .events = POLLIN};
@@ -416,7 +437,7 @@ static nfds_t fill_poll(struct run_host *h)
 /* Output first: what a role wrote before it ended counts. */
 static int serve(struct run_host *h, size_t i, struct err *err)
 {
-    const struct pollfd *f = &h->poll[3 * i];
+    const struct pollfd *f = &h->poll[POLLS * i];
     struct place *p = &h->place[i];
     const bool had_ended = p->ended;
 
@@ -424,6 +445,8 @@ static int serve(struct run_host *h, size_t i, struct err *err)
         drain_read(&p->out);
     if (f[2].revents != 0)
         drain_read(&p->err);
+    if (f[3].revents != 0 && place_hear_armed(p, &h->counters, err) < 0)
+        return -1;
     if (f[0].revents != 0) {
         if (place_hear(p, &h->counters, err) < 0)
             return -1;
@@ -454,9 +477,7 @@ static int wait_and_serve(struct run_host *h, struct err *err)
         if (serve(h, i, err) < 0)
             return -1;
     now = now_ns();
-    if (now >= h->next_tick_ns)
-        tick(h, now);
-    return 0;
+    return now >= h->next_tick_ns ? tick(h, now, err) : 0;
 }
 
 /* From the exec of the role started last to the exit of the last role that ends by itself. */

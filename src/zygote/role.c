@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 struct role {
-    int sock;
+    int sock, armed_sock;
     struct wire_page *page;
     bool namespaced;      /* pid 1 of its own namespace */
     bool in_cgroup;       /* its own CPU time is in the role's and must be told */
@@ -118,12 +118,12 @@ static pid_t start_child(const struct order *o)
     if (o->blob >= 0) {
         pid = fork();
         if (pid == 0)
-            child_exec_blob(o, role.sock, role.page);
+            child_exec_blob(o, role.armed_sock, role.page);
         return pid;
     }
     pid = vfork();
     if (pid == 0)
-        child_exec(o, role.strings, role.sock, role.page);
+        child_exec(o, role.strings, role.armed_sock, role.page);
     return pid;
 }
 
@@ -244,7 +244,8 @@ static void on_child(int sig)
     (void)sig; /* its only work is to end ppoll */
 }
 
-void role_serve(int sock, struct wire_page *page, enum wire_mode mode, bool in_cgroup)
+void role_serve(int sock, int armed_sock, struct wire_page *page, enum wire_mode mode,
+                bool in_cgroup)
 {
     const struct sigaction action = {.sa_handler = on_child};
     const struct timespec again = {.tv_nsec = 1000 * 1000};
@@ -252,6 +253,7 @@ void role_serve(int sock, struct wire_page *page, enum wire_mode mode, bool in_c
     sigset_t wait_mask;
 
     role.sock = sock;
+    role.armed_sock = armed_sock;
     role.page = page;
     role.namespaced = mode != WIRE_MODE_SUBREAPER;
     role.in_cgroup = in_cgroup;

@@ -122,9 +122,9 @@ static void become_role(const int *fds, bool in_cgroup)
     close(ZYGOTE_CONTROL_FD);
     close(fds[1]);
     if (in_cgroup)
-        close(fds[2]);
+        close(fds[3]);
     say_hello(fds[0]);
-    role_serve(fds[0], page, mode, in_cgroup);
+    role_serve(fds[0], fds[2], page, mode, in_cgroup);
 }
 
 static void make_role(const struct wire_role *m, const int *fds, size_t fd_count)
@@ -132,13 +132,13 @@ static void make_role(const struct wire_role *m, const int *fds, size_t fd_count
     unsigned long long flags = mode == WIRE_MODE_SUBREAPER ? 0 : CLONE_NEWPID | CLONE_NEWNS;
     pid_t pid;
 
-    if (fd_count != (m->in_cgroup ? 3u : 2u)) {
+    if (fd_count != (m->in_cgroup ? 4u : 3u)) {
         errno = EBADMSG;
         pid = -1;
     } else if (flags == 0 && !m->in_cgroup) {
         pid = fork(); /* clone3 may be forbidden */
     } else {
-        pid = clone_with(flags, SIGCHLD, m->in_cgroup ? fds[2] : -1);
+        pid = clone_with(flags, SIGCHLD, m->in_cgroup ? fds[3] : -1);
     }
     if (pid == 0)
         become_role(fds, m->in_cgroup != 0);

@@ -29,8 +29,9 @@ struct order {
     bool die_with_parent;
 };
 
-/* Z: serves one role until the socket's end. Never returns. */
-void role_serve(int sock, struct wire_page *page, enum wire_mode mode, bool in_cgroup)
+/* Z: serves one role until the end of `sock`; ARMED goes to `armed_sock`. Never returns. */
+void role_serve(int sock, int armed_sock, struct wire_page *page, enum wire_mode mode,
+                bool in_cgroup)
     __attribute__((noreturn));
 
 /*
