@@ -14,12 +14,11 @@
 /* What isolation this machine reaches: it is part of the plan. */
 static int find_isolation(const char **isolation, struct err *err)
 {
-    struct run_host *host = NULL;
-    struct run_options options = {.max_roles = 1, .wake_fd = -1};
-    if (run_host_open(&host, &options, err) != 0)
+    enum isolation found;
+
+    if (run_find_isolation(&found, err) != 0)
         return -1;
-    *isolation = isolation_name(run_host_isolation(host));
-    run_host_close(host);
+    *isolation = isolation_name(found);
     return 0;
 }
 

@@ -125,6 +125,17 @@ void run_host_close(struct run_host *h)
     free(h);
 }
 
+int run_find_isolation(enum isolation *found, struct err *err)
+{
+    struct launch launch;
+
+    if (launch_open(&launch, ISOLATION_AUTO, false, err) < 0)
+        return -1;
+    *found = launch.isolation;
+    launch_close(&launch);
+    return 0;
+}
+
 enum isolation run_host_isolation(const struct run_host *h)
 {
     return h->launch.isolation;

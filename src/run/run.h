@@ -73,6 +73,12 @@ int run_host_open(struct run_host **host, const struct run_options *options, str
 /* Ends everything below the zygote and frees. Safe on NULL. */
 void run_host_close(struct run_host *host);
 
+/*
+ * What ISOLATION_AUTO comes to on this machine for a host without user namespaces, before there is
+ * one. ERR_SYSTEM where no program can be kept apart at all.
+ */
+int run_find_isolation(enum isolation *found, struct err *err);
+
 /* Which isolation the zygote reached. */
 enum isolation run_host_isolation(const struct run_host *host);
 const char *isolation_name(enum isolation isolation);
