@@ -13,7 +13,7 @@
 
 void drain_init(struct drain *d)
 {
-    *d = (struct drain){.fd = -1, .spent_fd = -1, .next_fd = {-1, -1}};
+    *d = (struct drain){.fd = -1};
     d->head = xmalloc(CAPTURE_HEAD_BYTES + 1);
     d->ring = xmalloc(CAPTURE_TAIL_BYTES + 1);
 }
@@ -28,9 +28,6 @@ static void close_fd(int *fd)
 void drain_release(struct drain *d)
 {
     close_fd(&d->fd);
-    close_fd(&d->spent_fd);
-    close_fd(&d->next_fd[0]);
-    close_fd(&d->next_fd[1]);
     free(d->head);
     free(d->ring);
 }
@@ -49,24 +46,16 @@ static int make_pipe(int ends[2], struct err *err)
 
 int drain_begin(struct drain *d, struct capture *capture, int *write_fd, struct err *err)
 {
-    if (d->next_fd[0] < 0 && make_pipe(d->next_fd, err) < 0)
+    int ends[2];
+
+    if (make_pipe(ends, err) < 0)
         return -1;
-    d->fd = d->next_fd[0];
-    *write_fd = d->next_fd[1];
-    d->next_fd[0] = d->next_fd[1] = -1;
+    d->fd = ends[0];
+    *write_fd = ends[1];
     d->ring_at = 0;
     d->capture = capture;
     *capture = (struct capture){.head = d->head, .tail = d->ring};
     return 0;
-}
-
-void drain_turn(struct drain *d)
-{
-    struct err ignored; /* drain_begin() tries again, and tells */
-
-    close_fd(&d->spent_fd);
-    if (d->next_fd[0] < 0)
-        make_pipe(d->next_fd, &ignored);
 }
 
 /* Reads once: into the head while it has room, then round the ring. As read(). */
@@ -133,9 +122,7 @@ void drain_end(struct drain *d)
      */
     for (int i = 0; i < 4 && drain_read(d); i++)
         continue;
-    close_fd(&d->spent_fd);
-    d->spent_fd = d->fd;
-    d->fd = -1;
+    close_fd(&d->fd);
     if (c->tail_len == CAPTURE_TAIL_BYTES && d->ring_at > 0) { /* the oldest byte is at ring_at */
         reverse(d->ring, d->ring_at);
         reverse(d->ring + d->ring_at, CAPTURE_TAIL_BYTES - d->ring_at);

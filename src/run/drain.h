@@ -15,8 +15,6 @@
 struct drain {
     struct capture *capture; /* borrowed; of the present run, else NULL */
     int fd;                  /* read end, non-blocking, owned; -1: none, or at its end */
-    int spent_fd;            /* that of the run before, until drain_turn(); else -1 */
-    int next_fd[2];          /* the pipe of the run to come, once drain_turn() has made it */
     char *head;              /* CAPTURE_HEAD_BYTES + 1 */
     char *ring;              /* CAPTURE_TAIL_BYTES + 1; the last bytes beyond the head */
     size_t ring_at;          /* where the next byte goes */
@@ -31,16 +29,7 @@ int drain_begin(struct drain *d, struct capture *capture, int *write_fd, struct 
 /* Takes what there is, at most about 1 MiB. True if there was something. */
 bool drain_read(struct drain *d);
 
-/*
- * Takes the rest and puts the tail in order; nothing if no run was begun. The pipe is not read any
- * more and stays open until drain_turn().
- */
+/* Takes the rest, closes the pipe, and puts the tail in order; nothing if no run was begun. */
 void drain_end(struct drain *d);
-
-/*
- * Closes the pipe of the run before and makes that of the next one. Called while a run is on its
- * way, so that runs follow each other faster; never needed.
- */
-void drain_turn(struct drain *d);
 
 #endif

@@ -20,17 +20,17 @@ void handoff_init(struct handoff *h)
         h->own.bytes = (size_t)n;
 }
 
-static int bind_both(const struct handoff *h, pid_t other, const void *bits)
+static int bind_to(const struct handoff *h, pid_t pid, const void *bits)
 {
-    if (syscall(SYS_sched_setaffinity, other, h->own.bytes, bits) < 0)
-        return -1;
-    return (int)syscall(SYS_sched_setaffinity, 0, h->own.bytes, bits);
+    return (int)syscall(SYS_sched_setaffinity, pid, h->own.bytes, bits);
 }
 
 void handoff_apart(struct handoff *h)
 {
-    if (h->other != 0)
-        (void)bind_both(h, h->other, h->own.bits);
+    if (h->other != 0) { /* Z may be gone by now */
+        (void)bind_to(h, h->other, h->own.bits);
+        (void)bind_to(h, 0, h->own.bits);
+    }
     h->other = 0;
 }
 
@@ -54,7 +54,7 @@ const struct cpus *handoff_together(struct handoff *h, pid_t other, uint64_t now
     if (cpu < 0 || (size_t)cpu >= h->own.bytes * 8 || other <= 0)
         return NULL;
     here[cpu / 64] = 1ull << (cpu % 64);
-    if (bind_both(h, other, here) < 0) {
+    if (bind_to(h, other, here) < 0 || bind_to(h, 0, here) < 0) {
         h->other = other; /* one may be bound already */
         handoff_apart(h);
         h->own.bytes = 0; /* not allowed here: not tried again */

@@ -1,13 +1,13 @@
 /*
  * handoff: short runs pass from hand to hand on one CPU.
  *
- * Between two runs the word goes from the program to Z, to abba, to Z and to the next program. Where
- * each of them wakes on another CPU that was idle, every wake costs an interrupt between CPUs: on a
- * virtual machine tens of microseconds each, a good part of a short run. While runs are short, abba
- * and Z therefore stay on one CPU, where nobody wakes before the other sleeps. The program itself
- * never inherits this: START names the CPUs that it may use. A run that lives to its first memory
- * sample frees both at once, so that the sampler never takes the program's CPU where another is
- * idle; and the CPU is chosen anew, by the kernel, some times a second.
+ * Between two runs the word goes from the program to Z, to abba, to Z and to the next program.
+ * Where each of them wakes on another CPU that was idle, every wake costs an interrupt between
+ * CPUs: on a virtual machine tens of microseconds each, a good part of a short run. While runs are
+ * short, abba and Z therefore stay on one CPU, where nobody wakes before the other sleeps. The
+ * program itself never inherits this: START names the CPUs that it may use. A run that lives to its
+ * first memory sample frees both at once, so that the sampler never takes the program's CPU where
+ * another is idle; and the CPU is chosen anew, by the kernel, some times a second.
  */
 #ifndef ABBA_RUN_HANDOFF_H
 #define ABBA_RUN_HANDOFF_H

@@ -325,9 +325,9 @@ static int ask_for_role(struct seat *s, struct launch *l, int cgroup_fd, struct 
     s->armed_sock = armed[0];
     page_fd = make_page(&s->page, err);
     if (page_fd >= 0) {
-        rc = wire_send(l->control, &m, sizeof(m),
-                       (const int[]){pair[1], page_fd, armed[1], cgroup_fd},
-                       cgroup_fd >= 0 ? 4 : 3);
+        rc =
+            wire_send(l->control, &m, sizeof(m),
+                      (const int[]){pair[1], page_fd, armed[1], cgroup_fd}, cgroup_fd >= 0 ? 4 : 3);
         if (rc < 0)
             err_sys(err, ERR_SYSTEM, errno, "cannot ask the zygote for a role");
         close(page_fd);

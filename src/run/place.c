@@ -14,7 +14,7 @@
 
 int place_open(struct place *p, struct launch *l, unsigned index, struct err *err)
 {
-    *p = (struct place){.write_fd = {-1, -1}, .spent_fd = {-1, -1}};
+    *p = (struct place){.write_fd = {-1, -1}};
     drain_init(&p->out);
     drain_init(&p->err);
     cgroup_open(&p->cgroup, &cgroup_system, index);
@@ -46,7 +46,6 @@ static void close_both(int fd[2])
 void place_close(struct place *p)
 {
     close_both(p->write_fd);
-    close_both(p->spent_fd);
     rss_release(&p->rss);
     maps_release(&p->maps);
     drain_release(&p->out);
@@ -89,17 +88,6 @@ static int fail_start(struct place *p)
     return 0;
 }
 
-/*
- * The pipes of the run before and of the next one, while the present program is on its way: between
- * runs every microsecond counts, here none does.
- */
-static void turn_pipes(struct place *p)
-{
-    close_both(p->spent_fd);
-    drain_turn(&p->out);
-    drain_turn(&p->err);
-}
-
 int place_start(struct place *p, const struct counters *counters, int in_fd,
                 const struct cpus *free_cpus, uint64_t now_ns, struct err *err)
 {
@@ -136,7 +124,6 @@ int place_start(struct place *p, const struct counters *counters, int in_fd,
         return -1;
     p->started = true;
     p->empty = false;
-    turn_pipes(p);
     return 0;
 }
 
@@ -366,11 +353,7 @@ void place_finish(struct place *p, struct counters *counters)
 
     drain_end(&p->out);
     drain_end(&p->err);
-    close_both(p->spent_fd);
-    for (int i = 0; i < 2; i++) {
-        p->spent_fd[i] = p->write_fd[i];
-        p->write_fd[i] = -1;
-    }
+    close_both(p->write_fd);
     rss_end(&p->rss, o);
     maps_end(&p->maps, o);
     take_cpu(p);

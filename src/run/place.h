@@ -25,7 +25,6 @@ struct place {
     struct maps maps;
     int write_fd[2]; /* the pipes' other ends, open until the role is empty: no end-of-file before
                       */
-    int spent_fd[2]; /* those of the run before: closed when the next one is on its way */
 
     /* of the present run */
     uint32_t run;

@@ -330,8 +330,10 @@ static int judge_stuck(struct run_host *h, uint64_t now, struct err *err)
 /* Where a role may run that asks for no CPUs; NULL: wherever Z may. */
 static const struct cpus *free_cpus(struct run_host *h, const struct place *p)
 {
-    if (role_count(h) > 1 || p->role->cpus != NULL || p->role->net_fd >= 0)
+    if (role_count(h) > 1 || p->role->cpus != NULL || p->role->net_fd >= 0) {
+        handoff_apart(&h->handoff);
         return NULL;
+    }
     return handoff_together(&h->handoff, p->seat.host_pid, now_ns());
 }
 

@@ -31,8 +31,7 @@ struct order {
 
 /* Z: serves one role until the end of `sock`; ARMED goes to `armed_sock`. Never returns. */
 void role_serve(int sock, int armed_sock, struct wire_page *page, enum wire_mode mode,
-                bool in_cgroup)
-    __attribute__((noreturn));
+                bool in_cgroup) __attribute__((noreturn));
 
 /*
  * In the child: enters what the order asks for, opens the counters, reports ARMED and executes the

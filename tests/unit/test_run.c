@@ -28,6 +28,7 @@
 #include "base/clock.h"
 #include "base/pattern.h"
 #include "base/wire.h"
+#include "run/cpus.h"
 
 static enum isolation wanted; /* of the present group */
 static bool users;
@@ -205,6 +206,46 @@ static void a_cpu_set_is_applied_and_read_back(void **state)
 }
 
 /* A new network namespace below the user namespace of the host's programs; -1: not here. */
+/* Where this process may run, in list form. */
+static void own_cpus(char *out, size_t size)
+{
+    uint64_t bits[WIRE_CPU_BYTES / 8] = {0};
+    const long n = syscall(SYS_sched_getaffinity, 0, sizeof(bits), bits);
+
+    assert_true(n > 0);
+    cpus_format(bits, (size_t)n, out, size);
+}
+
+/* Run after run, short ones and one that lives to its first memory samples. */
+static void programs_may_use_every_cpu_that_abba_may(void **state)
+{
+    char before[256], now[256];
+    struct run_role role = rig_role(&rig, "program", "/bin/sh", "-c",
+                                    "while read -r key list; do case $key in"
+                                    " Cpus_allowed_list:) echo \"$list\" ;; esac;"
+                                    " done < /proc/self/status",
+                                    NULL);
+
+    (void)state;
+    own_cpus(before, sizeof(before));
+    for (int i = 0; i < 20; i++) {
+        const struct outcome *o = rig_run(&rig, &role, 1);
+
+        assert_int_equal(o->end, RUN_DONE);
+        assert_string_equal(o->roles[0].cpus, ""); /* none was asked for */
+        assert_int_equal(strncmp(o->roles[0].out.head, before, strlen(before)), 0);
+    }
+    rig_run_one(&rig, "die", "exit", "0"); /* a short one, before two roles together */
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(
+            strncmp(rig_run(&rig, (struct run_role[]){role, role}, 2)->roles[i].out.head, before,
+                    strlen(before)),
+            0);
+    rig_run_one(&rig, "spin", "30");
+    own_cpus(now, sizeof(now));
+    assert_string_equal(now, before); /* a sampler beside a program that works is free */
+}
+
 static int new_network(void)
 {
     const int user_fd = run_host_user_namespace(rig.host);
@@ -903,6 +944,7 @@ static int run_group(const char *name, enum isolation isolation, bool with_users
         cmocka_unit_test(standard_input_comes_from_a_file),
         cmocka_unit_test(arguments_of_any_length_arrive),
         cmocka_unit_test(a_cpu_set_is_applied_and_read_back),
+        cmocka_unit_test(programs_may_use_every_cpu_that_abba_may),
         cmocka_unit_test(a_role_enters_the_network_it_is_given),
         cmocka_unit_test(a_normal_users_programs_have_no_capabilities),
         cmocka_unit_test(nothing_outlives_a_run),
