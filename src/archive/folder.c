@@ -1,10 +1,13 @@
 #include "archive/folder.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -95,6 +98,45 @@ int folder_open(struct folder *f, const char *path, struct err *err)
         return -1;
     }
     return 0;
+}
+
+#define HOLD_RETRY_MS 20
+
+int folder_hold(const struct folder *f, int wait_ms, struct err *err)
+{
+    while (flock(f->fd, LOCK_EX | LOCK_NB) < 0) {
+        if (errno != EWOULDBLOCK && errno != EINTR)
+            return 0;
+        if (wait_ms <= 0) {
+            err_set(err, ERR_USAGE, "archive '%s' is being written by another abba", f->path);
+            return err_hint(err, "wait for that series to end, or end it with Ctrl-C");
+        }
+        poll(NULL, 0, HOLD_RETRY_MS);
+        wait_ms -= HOLD_RETRY_MS;
+    }
+    return 0;
+}
+
+int folder_each(const struct folder *f, bool raw,
+                int (*each)(void *user, const char *entry, struct err *err), void *user,
+                struct err *err)
+{
+    int own = open_folder_at(raw ? f->raw_fd : f->fd, ".", 0);
+    DIR *dir = own < 0 ? NULL : fdopendir(own);
+    const struct dirent *entry;
+    int rc = 0;
+
+    if (!dir) {
+        err_sys(err, ERR_ARCHIVE, errno, "cannot list '%s%s'", f->path, raw ? "/" RAW : "");
+        if (own >= 0)
+            close(own);
+        return -1;
+    }
+    while (rc == 0 && (entry = readdir(dir)) != NULL)
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            rc = each(user, entry->d_name, err);
+    closedir(dir);
+    return rc;
 }
 
 void folder_release(struct folder *f)
@@ -216,6 +258,37 @@ static int create(const struct folder *f, const char *name, int flags, struct er
 int folder_create(const struct folder *f, const char *name, struct err *err)
 {
     return create(f, name, O_APPEND, err);
+}
+
+int folder_append(const struct folder *f, const char *name, struct err *err)
+{
+    const char *short_name = name;
+    int at = place(f, &short_name);
+    int fd = at < 0
+                 ? -1
+                 : openat(at, short_name, O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+
+    if (fd < 0)
+        err_sys(err, ERR_SYSTEM, errno, "cannot write '%s/%s'", f->path, name);
+    return fd;
+}
+
+int folder_rename_raw(const struct folder *f, const char *from, const char *to, struct err *err)
+{
+    int rc = renameat2(f->raw_fd, from, f->raw_fd, to, RENAME_NOREPLACE);
+
+    if (rc < 0 && (errno == EINVAL || errno == ENOSYS)) /* this file system cannot */
+        rc = renameat(f->raw_fd, from, f->raw_fd, to);
+    if (rc < 0)
+        return err_sys(err, ERR_SYSTEM, errno, "cannot rename '%s/" RAW "/%s'", f->path, from);
+    return 0;
+}
+
+int folder_sync(const struct folder *f, struct err *err)
+{
+    if (f->passing || (fsync(f->fd) == 0 && (f->raw_fd < 0 || fsync(f->raw_fd) == 0)))
+        return 0;
+    return err_sys(err, ERR_SYSTEM, errno, "cannot write '%s'", f->path);
 }
 
 static int write_parts(int fd, const struct folder_part *parts, size_t count)

@@ -35,6 +35,19 @@ int folder_open(struct folder *f, const char *path, struct err *err);
 
 void folder_release(struct folder *f);
 
+/*
+ * One writer at a time: holds the folder (flock) until it is released. Waits for `wait_ms`, for
+ * what is left of a writer that was just killed; then ERR_USAGE. A file system that knows no such
+ * locks has none.
+ */
+int folder_hold(const struct folder *f, int wait_ms, struct err *err);
+
+/* Calls `each` for every entry but "." and "..", of raw/ if `raw`, until it returns other than 0,
+ * which is returned; names are without "raw/". ERR_ARCHIVE if the folder cannot be read. */
+int folder_each(const struct folder *f, bool raw,
+                int (*each)(void *user, const char *entry, struct err *err), void *user,
+                struct err *err);
+
 /* Whether something of that name is there. */
 bool folder_has(const struct folder *f, const char *name);
 
@@ -58,6 +71,15 @@ struct folder_part {
 /* Makes a new file of these parts. On an error (ERR_SYSTEM) nothing is left of it. */
 int folder_write(const struct folder *f, const char *name, const struct folder_part *parts,
                  size_t count, struct err *err);
+
+/* A descriptor to append to a file that is there. ERR_SYSTEM. */
+int folder_append(const struct folder *f, const char *name, struct err *err);
+
+/* Gives a file of raw/ another name there, which must be free. ERR_SYSTEM. */
+int folder_rename_raw(const struct folder *f, const char *from, const char *to, struct err *err);
+
+/* Names that were given, taken or removed reach the disk (unless passing). ERR_SYSTEM. */
+int folder_sync(const struct folder *f, struct err *err);
 
 /* Puts a file in place by rename, after it has reached the disk (unless passing). ERR_SYSTEM. */
 int folder_replace(const struct folder *f, const char *name, const void *data, size_t len,

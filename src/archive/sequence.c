@@ -112,26 +112,124 @@ static int check_variant(const struct archive *a, size_t i, const struct place *
                  s->slot, (unsigned long long)s->pair, s->variant, planned, step.slot);
 }
 
+/* What the runs of the last block, in its last attempt, were like. */
+struct block {
+    bool interrupted; /* one of them by abba */
+    bool failed;      /* one of them by itself */
+};
+
+static void add_to_block(struct block *b, const struct sample *s)
+{
+    if (s->status == SAMPLE_INTERRUPTED)
+        b->interrupted = true;
+    else if (s->status != SAMPLE_OK)
+        b->failed = true;
+}
+
+static bool same_stage(const struct place *a, const struct place *b)
+{
+    return a->profile == b->profile && a->stage == b->stage;
+}
+
+/* Whether the block in which `last` is the last run is to be run again. */
+static bool begins_again(const struct plan *plan, const struct block *b, const struct place *last)
+{
+    bool whole = (last->n + 1) % plan->variant_count == 0;
+
+    return !b->failed && (b->interrupted || !whole);
+}
+
+/* A block begins: whether the one before it has ended as it must. */
+static int check_begin(const struct archive *a, size_t i, const struct block *b,
+                       const struct place *last, const struct place *at, struct err *err)
+{
+    const struct sample *s = &a->samples[i];
+    uint64_t k = a->plan->variant_count;
+    bool again = same_stage(last, at) && last->n / k == at->n / k;
+
+    if (again == begins_again(a->plan, b, last))
+        return 0;
+    if (!again)
+        return fault(a, i, err, "the runs before were interrupted, and not run again");
+    return fault(a, i, err, "attempt %u of what abba did not interrupt%s", s->attempt,
+                 b->failed ? ": a failed run is never run again" : "");
+}
+
+static int check_run(const struct archive *a, size_t i, const struct place *before,
+                     struct block *block, struct place *at, struct err *err)
+{
+    const struct sample *s = &a->samples[i];
+
+    if (s->run != i + 1)
+        return fault(a, i, err, "run %llu stands where run %zu should", (unsigned long long)s->run,
+                     i + 1);
+    if (find_place(a, i, before, at, err) < 0)
+        return -1;
+    if (i == 0 ? !starts_profile(a->plan, at) : !follows(a->plan, before, at))
+        return fault(a, i, err,
+                     "slot %u of pair %llu of '%s' (stage '%s', attempt %u) does "
+                     "not follow from the run before",
+                     s->slot, (unsigned long long)s->pair, s->profile, sample_stage_name(s->stage),
+                     s->attempt);
+    if (at->n % a->plan->variant_count == 0) {
+        if (i > 0 && check_begin(a, i, block, before, at, err) < 0)
+            return -1;
+        *block = (struct block){0};
+    }
+    add_to_block(block, s);
+    return check_variant(a, i, at, err);
+}
+
+/* Checks all; `last` and `block` tell of the last run, if there is one. */
+static int check_all(const struct archive *a, struct place *last, struct block *block,
+                     struct err *err)
+{
+    struct place at;
+
+    *block = (struct block){0};
+    *last = (struct place){0};
+    for (size_t i = 0; i < a->sample_count; i++, *last = at)
+        if (check_run(a, i, last, block, &at, err) < 0)
+            return -1;
+    return 0;
+}
+
 int sequence_check(const struct archive *a, struct err *err)
 {
-    struct place before = {0}, at;
+    struct place last;
+    struct block block;
 
-    for (size_t i = 0; i < a->sample_count; i++, before = at) {
-        const struct sample *s = &a->samples[i];
+    return check_all(a, &last, &block, err);
+}
 
-        if (s->run != i + 1)
-            return fault(a, i, err, "run %llu stands where run %zu should",
-                         (unsigned long long)s->run, i + 1);
-        if (find_place(a, i, &before, &at, err) < 0)
-            return -1;
-        if (i == 0 ? !starts_profile(a->plan, &at) : !follows(a->plan, &before, &at))
-            return fault(a, i, err,
-                         "slot %u of pair %llu of '%s' (stage '%s', attempt %u) does "
-                         "not follow from the run before",
-                         s->slot, (unsigned long long)s->pair, s->profile,
-                         sample_stage_name(s->stage), s->attempt);
-        if (check_variant(a, i, &at, err) < 0)
-            return -1;
+int sequence_next(const struct archive *a, struct sequence_next *next, struct err *err)
+{
+    struct place last;
+    struct block block;
+    uint64_t k = a->plan->variant_count;
+
+    if (check_all(a, &last, &block, err) < 0)
+        return -1;
+    *next = (struct sequence_next){.stage = first_stage(a->plan, 0), .attempt = 1};
+    if (a->sample_count == 0)
+        return 0;
+    *next = (struct sequence_next){.profile = last.profile, .stage = last.stage, .n = last.n + 1};
+    if (begins_again(a->plan, &block, &last)) {
+        next->n = last.n - last.n % k;
+        next->attempt = last.attempt + 1;
+    } else {
+        next->attempt = next->n % k ? last.attempt : 1;
     }
     return 0;
+}
+
+uint64_t sequence_left(const struct plan *plan, const struct sequence_next *next)
+{
+    uint64_t left = order_count(plan, next->profile, next->stage) - next->n;
+
+    if (next->stage == STAGE_WARMUP)
+        left += order_count(plan, next->profile, STAGE_MAIN);
+    for (size_t i = next->profile + 1; i < plan->profile_count; i++)
+        left += order_count(plan, i, STAGE_WARMUP) + order_count(plan, i, STAGE_MAIN);
+    return left;
 }

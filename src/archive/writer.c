@@ -1,12 +1,14 @@
 #include "archive/writer.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "archive/checksums.h"
 #include "archive/folder.h"
+#include "archive/mend.h"
 #include "archive/names.h"
 #include "archive/redact.h"
 #include "base/buf.h"
@@ -39,21 +41,98 @@ struct archive_writer {
 
 /* ---- opening ---- */
 
-int archive_writer_new(struct archive_writer **out, const char *folder, struct err *err)
+static struct archive_writer *writer_new(void)
 {
     struct archive_writer *w = xcalloc(1, sizeof *w);
 
+    w->folder = (struct folder)FOLDER_NONE;
     w->samples_fd = -1;
     buf_init(&w->line, 0);
     buf_init(&w->table, 0);
     digest_begin(&w->samples_digest);
+    return w;
+}
+
+int archive_writer_new(struct archive_writer **out, const char *folder, struct err *err)
+{
+    struct archive_writer *w = writer_new();
+
     *out = NULL;
-    if (folder_make(&w->folder, folder, err) < 0 ||
+    if (folder_make(&w->folder, folder, err) < 0 || folder_hold(&w->folder, 0, err) < 0 ||
         (w->samples_fd = folder_create(&w->folder, ARCHIVE_SAMPLES, err)) < 0) {
         archive_writer_free(w);
         return -1;
     }
     *out = w;
+    return 0;
+}
+
+/* The lines that are there enter the digest, as if they had just been written. */
+static int take_up_samples(struct archive_writer *w, struct err *err)
+{
+    char piece[65536];
+    ssize_t n;
+
+    w->samples_fd = folder_append(&w->folder, ARCHIVE_SAMPLES, err);
+    if (w->samples_fd < 0)
+        return -1;
+    while ((n = read(w->samples_fd, piece, sizeof piece)) > 0) {
+        digest_add(&w->samples_digest, piece, (size_t)n);
+        w->samples_bytes += (uint64_t)n;
+    }
+    if (n == 0)
+        return 0;
+    return err_sys(err, ERR_SYSTEM, errno, "cannot read '%s/" ARCHIVE_SAMPLES "'", w->folder.path);
+}
+
+/* Enters a file that is there in the list of checksums. */
+static int take_up(struct archive_writer *w, const char *name, struct err *err)
+{
+    char hex[DIGEST_HEX];
+    uint64_t size;
+    int fd = folder_file(&w->folder, name, &size, err);
+
+    if (fd < 0)
+        return -1;
+    int rc = digest_sha256_fd(fd, name, hex, &size, err);
+    close(fd);
+    if (rc == 0)
+        checksums_add(&w->sums, name, hex, size);
+    return rc;
+}
+
+static int take_up_raw(void *user, const char *entry, struct err *err)
+{
+    char name[300];
+
+    snprintf(name, sizeof name, ARCHIVE_RAW "%s", entry);
+    return take_up(user, name, err);
+}
+
+/* How long what is left of a killed writer, such as its network, may hold the folder. */
+#define HOLD_MS 3000
+
+int archive_writer_open(struct archive_writer **out, const char *folder, struct err *err)
+{
+    struct archive_writer *w = writer_new();
+
+    *out = NULL;
+    if (folder_open(&w->folder, folder, err) < 0 || folder_hold(&w->folder, HOLD_MS, err) < 0) {
+        archive_writer_free(w);
+        return -1;
+    }
+    *out = w;
+    return 0;
+}
+
+int archive_writer_go_on(struct archive_writer *w, const struct archive *a, struct err *err)
+{
+    ABBA_ASSERT(!w->has_series && w->samples_fd < 0);
+    if (mend_archive(&w->folder, a, err) < 0 || take_up_samples(w, err) < 0 ||
+        take_up(w, ARCHIVE_SERIES, err) < 0 ||
+        folder_each(&w->folder, true, take_up_raw, w, err) < 0)
+        return -1;
+    w->has_series = true;
     return 0;
 }
 

@@ -20,6 +20,21 @@ struct archive_writer;
 /* Makes the folder, which must not exist, and raw/ in it. */
 int archive_writer_new(struct archive_writer **w, const char *folder, struct err *err);
 
+struct archive;
+
+/*
+ * Opens an archive that is there, to go on with it: nobody else writes it from now on, and nothing
+ * is changed yet. ERR_ARCHIVE if it is none, ERR_USAGE if another process writes it.
+ */
+int archive_writer_open(struct archive_writer **w, const char *folder, struct err *err);
+
+/*
+ * Makes it ready to be added to. `a` is what a reader then found, sound as far as it goes
+ * (ROLES_OF_ALL); only its samples stay, see archive/mend.h for what becomes of the rest.
+ * ERR_SYSTEM if it cannot be written to.
+ */
+int archive_writer_go_on(struct archive_writer *w, const struct archive *a, struct err *err);
+
 /*
  * From now on host name, user, home folder and addresses of this host are replaced in what programs
  * printed and in messages, before they are written. The plan is archived as it was hashed.

@@ -15,6 +15,7 @@
 const struct command_def *const cli_commands[] = {
     &command_compare, &command_run,
     &command_report,  &command_verify,
+    &command_resume,
     &command_pack,    &command_unpack,
     &command_list,    &command_net,
     &command_doctor,  &command_completion,

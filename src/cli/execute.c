@@ -14,6 +14,7 @@
 #include "judge/judge.h"
 #include "report/csv.h"
 #include "report/report.h"
+#include "series/resume.h"
 #include "series/series.h"
 
 #include <ctype.h>
@@ -30,9 +31,10 @@ struct session {
     const struct execute_options *options;
     struct plan plan;
     struct progress progress;
-    const char *folder;    /* of the archive */
-    const char *temporary; /* folder that holds it and is removed at the end, or NULL */
-    struct archive *read;  /* the finished series, read back, and what was judged from it */
+    struct resumption *resume; /* the archive to go on with, or NULL */
+    const char *folder;        /* of the archive */
+    const char *temporary;     /* folder that holds it and is removed at the end, or NULL */
+    struct archive *read;      /* the finished series, read back, and what was judged from it */
     struct report report;
     struct arena judged;
 };
@@ -189,7 +191,7 @@ static int make_runs(struct session *x, struct series_result *result, struct err
     struct series_options options = {
         .archive_folder = x->folder,
         .lock = !x->s->no_lock,
-        .identify = x->s->identify,
+        .identify = x->resume ? x->resume->archive->machine->host != NULL : x->s->identify,
         .temporary = x->temporary != NULL,
         .progress = on_progress,
         .note = on_note,
@@ -197,6 +199,7 @@ static int make_runs(struct session *x, struct series_result *result, struct err
         .fix_pairs = x->plan.sha256[0] ? NULL : on_fix_pairs,
         .report = on_report,
         .user = x,
+        .resume = x->resume,
     };
     int rc = series_run(&x->plan, &options, result, err);
     progress_wipe(&x->progress);
@@ -245,14 +248,29 @@ int execute_check_key(const struct settings *s, bool kept, struct err *err)
     return signature_try(s->sign, err) == 0 ? 0 : err_wrap(err, "option '--sign'");
 }
 
+/* From a plan and a folder to a printed report. */
+static int carry_out(struct session *x, struct err *err)
+{
+    struct held held;
+    struct err ignored = {0};
+    int status = -1;
+
+    held_begin(&held);
+    if (x->folder || choose_folder(x, err) == 0)
+        status = run_series(x, err);
+    archive_close(x->read);
+    arena_release(&x->judged);
+    if (x->temporary)
+        (void)files_remove_tree(x->temporary, &ignored);
+    held_end(&held);
+    return status;
+}
+
 int execute(struct settings *s, struct plan_request *request, const struct execute_options *options,
             struct err *err)
 {
     struct session x = {.s = s, .options = options};
     struct planning planning;
-    struct held held;
-    struct err ignored = {0};
-    int status = -1;
 
     if (planning_init(&planning, s, err) != 0)
         return -1;
@@ -261,17 +279,34 @@ int execute(struct settings *s, struct plan_request *request, const struct execu
         execute_check_output(s, err) != 0 ||
         execute_check_key(s, options->keep || s->archive, err) != 0)
         return -1;
-    if (s->plan)
-        return planning_show(s, &x.plan, err);
-    held_begin(&held);
-    if (choose_folder(&x, err) == 0)
-        status = run_series(&x, err);
-    archive_close(x.read);
-    arena_release(&x.judged);
-    if (x.temporary)
-        (void)files_remove_tree(x.temporary, &ignored);
-    held_end(&held);
-    return status;
+    return s->plan ? planning_show(s, &x.plan, err) : carry_out(&x, err);
+}
+
+int execute_resume(struct settings *s, struct resumption *r, struct err *err)
+{
+    const struct execute_options options = {.keep = true,
+                                            .must_judge = strcmp(r->plan.command, "run") == 0};
+    struct session x = {
+        .s = s, .options = &options, .plan = r->plan, .resume = r, .folder = r->archive->folder};
+
+    if (execute_check_output(s, err) != 0)
+        return -1;
+    return s->plan ? planning_show(s, &r->plan, err) : carry_out(&x, err);
+}
+
+/* The archive to go on with, which must be one of that plan. */
+static int take_up(struct session *x, struct resumption *r, const char *folder, struct err *err)
+{
+    if (resume_open(r, folder, &x->s->arena, err) != 0)
+        return -1;
+    if (strcmp(r->plan.sha256, x->plan.sha256) != 0)
+        return err_set(err, ERR_CONFIG,
+                       "archive '%s' is of another plan: it has %.12s..., and "
+                       "this is %.12s...",
+                       folder, r->plan.sha256, x->plan.sha256);
+    x->plan = r->plan;
+    x->resume = r;
+    return 0;
 }
 
 int execute_comparison(struct settings *s, const struct plan *plan, const char *folder,
@@ -279,16 +314,18 @@ int execute_comparison(struct settings *s, const struct plan *plan, const char *
 {
     static const struct execute_options kept = {.keep = true};
     struct session x = {.s = s, .options = &kept, .plan = *plan, .folder = folder};
-    struct series_result result;
+    struct series_result result = {0};
+    struct resumption r = {0};
+    int rc = go_on ? take_up(&x, &r, folder, err) : 0;
 
-    *interrupted = false;
-    if (go_on)
-        return err_set(err, ERR_MEASURE, "its archive '%s' is not whole", folder);
-    progress_init(&x.progress, s->quiet);
-    x.progress.where = where;
-    int rc = make_runs(&x, &result, err);
+    if (rc == 0) {
+        progress_init(&x.progress, s->quiet);
+        x.progress.where = where;
+        rc = make_runs(&x, &result, err);
+    }
     *interrupted = result.interrupted;
     archive_close(x.read);
     arena_release(&x.judged);
+    resume_close(&r);
     return rc;
 }

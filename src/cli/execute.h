@@ -14,6 +14,7 @@
 
 struct archive;
 struct report;
+struct resumption;
 struct settings;
 
 struct execute_options {
@@ -27,6 +28,12 @@ struct execute_options {
  */
 int execute(struct settings *s, struct plan_request *request, const struct execute_options *options,
             struct err *err);
+
+/*
+ * Goes on with an archive that resume_open opened, or prints its plan (--plan), and judges and
+ * prints the whole. Returns an exit status or -1.
+ */
+int execute_resume(struct settings *s, struct resumption *r, struct err *err);
 
 /*
  * Runs one comparison of a lab: the plan into a new archive, or (`go_on`) what is left of it into

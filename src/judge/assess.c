@@ -164,11 +164,30 @@ static void count_runs(struct assessment *x, struct report_profile *out, const s
         }
     }
     x->done += s->present;
+    x->repeated += s->repeated;
+}
+
+/* A block of warm-ups that begins again takes the place of what was there of it. */
+static void count_warmup(struct assessment *x, const struct sample *run, size_t *in_block)
+{
+    if (run->slot == 1) {
+        if (run->attempt > 1)
+            x->done -= *in_block;
+        if (run->attempt > 1 && x->bad_warmup && x->bad_warmup->status == SAMPLE_INTERRUPTED)
+            x->bad_warmup = NULL;
+        *in_block = 0;
+    }
+    ++*in_block;
+    x->done++;
+    if (run->status != SAMPLE_OK && !x->bad_warmup)
+        x->bad_warmup = run;
 }
 
 /* Warm-ups are in no statistic, but they are runs; and any run may tell of a changed program. */
 static void look_at_runs(struct assessment *x, const struct judging *j, const struct profile *p)
 {
+    size_t in_block = 0;
+
     for (size_t i = 0; i < j->archive->sample_count; i++) {
         const struct sample *run = &j->archive->samples[i];
 
@@ -176,11 +195,8 @@ static void look_at_runs(struct assessment *x, const struct judging *j, const st
             continue;
         if (run->program_changed && !x->changed)
             x->changed = run;
-        if (run->stage != STAGE_WARMUP)
-            continue;
-        x->done++;
-        if (run->status != SAMPLE_OK && !x->bad_warmup)
-            x->bad_warmup = run;
+        if (run->stage == STAGE_WARMUP)
+            count_warmup(x, run, &in_block);
     }
 }
 

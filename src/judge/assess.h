@@ -36,6 +36,7 @@ struct assessment {
     struct judged_stage decided;     /* main or confirming */
     bool confirm_missing;            /* it was called for, and no run of it is there */
     size_t interrupted;              /* runs that nothing replaced */
+    size_t repeated;                 /* pairs (blocks) that were run again after one */
     const struct sample *changed;    /* first run after which a program under test was another */
     size_t done, planned;            /* runs, warm-ups included */
     const struct sample *bad_warmup; /* first warm-up run that did not end well */

@@ -50,6 +50,8 @@ static void place_runs(struct stage *s, const struct archive *a, struct arena *a
     }
     for (size_t i = 0; i < s->blocks * s->variants; i++)
         s->present += s->run[i] ? 1 : 0;
+    for (size_t b = 0; b < s->blocks; b++)
+        s->repeated += attempt[b] > 1 ? 1 : 0;
 }
 
 /* ---- names of metrics ---- */

@@ -22,6 +22,7 @@ struct stage {
     size_t min_complete;       /* how many pairs of a metric must be complete */
     const struct sample **run; /* [block * variants + variant]; NULL: not there */
     size_t present;            /* runs that are there */
+    size_t repeated;           /* blocks that were run again after an interruption */
     const char **metrics;      /* names of all metrics that any run has, in the runs' order */
     size_t metric_count;
     size_t metric_room;

@@ -59,6 +59,9 @@ static void note_completeness(struct notes *n, const struct report_profile *p,
             p->main_verdict);
     if (x->interrupted)
         add(n, "%zu runs were interrupted", x->interrupted);
+    if (x->repeated)
+        add(n, "%zu %s interrupted and run again: attempt 2 or the last one counts", x->repeated,
+            x->repeated == 1 ? "pair was" : "pairs were");
     if (x->bad_warmup)
         add(n, "a warm-up run of '%s' did not end well: %s", x->bad_warmup->variant,
             x->bad_warmup->error ? x->bad_warmup->error

@@ -51,4 +51,12 @@ void machine_encode(const struct machine *m, struct json_writer *w);
 int machine_decode(struct machine *m, const struct json *root, const char *file,
                    struct arena *arena, struct err *err);
 
+/*
+ * What of it differs from `then`, a text each ("kernel was ..., is ..."), in the arena. What
+ * changes by itself (load) and what is said differently (reasons) is not compared, memory to 1 %;
+ * the host's name only where both have it.
+ */
+void machine_differences(const struct machine *then, const struct machine *now, struct strings *out,
+                         struct arena *arena);
+
 #endif

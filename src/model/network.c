@@ -179,6 +179,13 @@ const char *net_backend_name(enum net_backend b)
     return b == NET_BACKEND_KERNEL ? "kernel" : b == NET_BACKEND_USER ? "user" : "auto";
 }
 
+enum net_backend net_backend_of(const char *name)
+{
+    if (strcmp(name, "kernel") == 0)
+        return NET_BACKEND_KERNEL;
+    return strcmp(name, "user") == 0 ? NET_BACKEND_USER : NET_BACKEND_AUTO;
+}
+
 const char *network_role_address(enum net_topology topology, size_t role)
 {
     static const char *const pair[NET_PAIR_ROLES] = {NET_PAIR_ADDRESS_1, NET_PAIR_ADDRESS_2};

@@ -168,4 +168,7 @@ const char *network_role_address(enum net_topology topology, size_t role);
 const char *net_topology_name(enum net_topology t);
 const char *net_backend_name(enum net_backend b);
 
+/* The one of that name; AUTO for any other name, as "none" of a sample. */
+enum net_backend net_backend_of(const char *name);
+
 #endif

@@ -93,7 +93,7 @@ int variant_resolve_program(struct plan *p, struct variant *v, struct arena *are
     }
     if (v->sha256[0] && strcmp(v->sha256, hex) != 0)
         return err_set(err, ERR_CONFIG,
-                       "variant '%s': the SHA-256 of '%s' is %.16s..., its file says %.16s...",
+                       "variant '%s': the SHA-256 of '%s' is %.16s..., and must be %.16s...",
                        v->name, v->path, hex, v->sha256);
     memcpy(v->sha256, hex, sizeof(v->sha256));
     return 0;

@@ -8,9 +8,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "archive/reader.h"
 #include "base/clock.h"
 #include "base/digest.h"
 #include "base/elf.h"
+#include "base/files.h"
 #include "base/mem.h"
 #include "base/version.h"
 
@@ -113,24 +115,53 @@ static void look_at_file(struct identity *id, const struct mapped_file *m, struc
     }
 }
 
-/* The place of a file in the record; a new one is read. */
-static size_t file_place(struct identity *id, const struct mapped_file *m)
+/* Room for one more file, which is empty. */
+static struct loaded_file *file_add(struct identity *id)
 {
     struct loaded *l = &id->record;
 
-    for (size_t i = 0; i < l->file_count; i++)
-        if (id->sights[i].inode == m->inode && id->sights[i].size == m->size &&
-            id->sights[i].mtime_ns == m->mtime_ns && strcmp(l->files[i].path, m->path) == 0)
-            return i;
     if (l->file_count == id->file_room) {
         id->file_room = id->file_room ? 2 * id->file_room : 32;
         l->files = xreallocarray(l->files, id->file_room, sizeof(*l->files));
         id->sights = xreallocarray(id->sights, id->file_room, sizeof(*id->sights));
     }
-    id->sights[l->file_count] = (struct sight){m->inode, m->size, m->mtime_ns};
+    id->sights[l->file_count] = (struct sight){0};
     l->files[l->file_count] = (struct loaded_file){0};
-    look_at_file(id, m, &l->files[l->file_count]);
-    return l->file_count++;
+    return &l->files[l->file_count];
+}
+
+/*
+ * The place of an equal file that the archive brought and that has not been seen since, or
+ * file_count. Its path may have lost a name.
+ */
+static size_t place_before(const struct identity *id, const struct loaded_file *f)
+{
+    const struct loaded *l = &id->record;
+
+    for (size_t i = 0; i < l->file_count; i++)
+        if (id->sights[i].inode == 0 && f->sha256 && l->files[i].sha256 &&
+            strcmp(f->sha256, l->files[i].sha256) == 0 &&
+            strcmp(files_basename(f->path), files_basename(l->files[i].path)) == 0)
+            return i;
+    return l->file_count;
+}
+
+/* The place of a file in the record; a new one is read. */
+static size_t file_place(struct identity *id, const struct mapped_file *m)
+{
+    struct loaded *l = &id->record;
+    size_t place;
+
+    for (size_t i = 0; i < l->file_count; i++)
+        if (id->sights[i].inode == m->inode && id->sights[i].size == m->size &&
+            id->sights[i].mtime_ns == m->mtime_ns && strcmp(l->files[i].path, m->path) == 0)
+            return i;
+    look_at_file(id, m, file_add(id));
+    place = place_before(id, &l->files[l->file_count]);
+    id->sights[place] = (struct sight){m->inode, m->size, m->mtime_ns};
+    if (place == l->file_count)
+        l->file_count++;
+    return place;
 }
 
 /* ---- roles ---- */
@@ -265,6 +296,74 @@ struct identity *identity_new(const struct plan *plan, struct programs *programs
     id->seen = xcalloc(plan->profile_count * plan->variant_count + 1, sizeof(*id->seen));
     look_at_self(id);
     return id;
+}
+
+/* The plan's own texts, which are compared as pointers; false: not in the plan. */
+static bool plan_names(const struct identity *id, const char **variant, const char **profile,
+                       const char **role)
+{
+    const struct profile *p = plan_find_profile(id->plan, *profile);
+    const struct variant *v = NULL;
+
+    for (size_t i = 0; i < id->plan->variant_count; i++)
+        if (strcmp(id->plan->variants[i].name, *variant) == 0)
+            v = &id->plan->variants[i];
+    if (!p || !v)
+        return false;
+    const struct runner *r = plan_runner(id->plan, p, v);
+
+    *profile = p->name;
+    *variant = v->name;
+    for (size_t i = 0; i < r->role_count; i++)
+        if (strcmp(r->roles[i].name, *role) == 0) {
+            *role = r->roles[i].name;
+            return true;
+        }
+    return false;
+}
+
+static void take_over_roles(struct identity *id, const struct archive *a)
+{
+    for (size_t i = 0; i < a->loaded->role_count; i++) {
+        const struct loaded_role *before = &a->loaded->roles[i];
+        const char *variant = before->variant, *profile = before->profile, *role = before->role;
+
+        if (before->run > a->sample_count || !plan_names(id, &variant, &profile, &role))
+            continue;
+        size_t place = role_place(id, variant, profile, role);
+        struct loaded_role *r = &id->record.roles[place];
+
+        r->run = before->run;
+        r->looks = before->looks;
+        r->reason = before->reason;
+        for (size_t k = 0; k < before->file_count; k++)
+            enter(id, place, before->files[k]);
+    }
+}
+
+/* Abba may have ended between a run's line and its record. */
+static void add_unnoted_roles(struct identity *id, const struct archive *a)
+{
+    for (size_t i = 0; i < a->sample_count; i++)
+        for (size_t r = 0; r < a->samples[i].role_count; r++) {
+            const char *variant = a->samples[i].variant, *profile = a->samples[i].profile;
+            const char *role = a->samples[i].roles[r].name;
+
+            if (plan_names(id, &variant, &profile, &role))
+                role_place(id, variant, profile, role);
+        }
+}
+
+void identity_go_on(struct identity *id, const struct archive *a)
+{
+    if (a->loaded) {
+        for (size_t i = 0; i < a->loaded->file_count; i++) {
+            *file_add(id) = a->loaded->files[i];
+            id->record.file_count++;
+        }
+        take_over_roles(id, a);
+    }
+    add_unnoted_roles(id, a);
 }
 
 void identity_free(struct identity *id)

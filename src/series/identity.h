@@ -14,11 +14,18 @@
 #include "model/plan.h"
 #include "series/programs.h"
 
+struct archive;
 struct identity;
 
 /* Looks at abba itself. `plan` and `programs` are borrowed. */
 struct identity *identity_new(const struct plan *plan, struct programs *programs);
 void identity_free(struct identity *id); /* safe on NULL */
+
+/*
+ * Takes over what the archive that a series goes on with says; roles that ran and are not in it get
+ * the reason. The archive must outlive the identity.
+ */
+void identity_go_on(struct identity *id, const struct archive *a);
 
 /* Whether the next run of that variant (index) under that profile (index) is to be looked at. */
 bool identity_wants(const struct identity *id, size_t profile, size_t variant);

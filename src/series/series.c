@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +24,7 @@
 #include "series/private_net.h"
 #include "series/programs.h"
 #include "series/request.h"
+#include "series/resume.h"
 #include "series/seed.h"
 #include "series/signals.h"
 
@@ -45,13 +47,15 @@ struct series {
     struct archive_writer *writer;
     struct programs *programs;
     struct identity *identity;
-    struct request_set *requests; /* of the profile that runs */
-    size_t profile;               /* its index */
-    enum net_backend backend;     /* of its runs' networks, once one has run */
-    struct net *leaving;          /* the last run's network; gone before the next run begins */
-    char scratch[64];             /* folder of all runs, "" if none is needed */
-    char scratch_run[80];         /* the one of a run: always the same path, made anew */
-    uint64_t runs_done;
+    struct request_set *requests;    /* of the profile that runs */
+    size_t profile;                  /* its index */
+    enum net_backend backend;        /* of its runs' networks, once one has run */
+    enum net_backend pinned;         /* the only one that may be taken; AUTO: the profile says */
+    struct net *leaving;             /* the last run's network; gone before the next run begins */
+    char scratch[64];                /* folder of all runs, "" if none is needed */
+    char scratch_run[80];            /* the one of a run: always the same path, made anew */
+    uint64_t runs_done, runs_before; /* in the archive; when it was opened */
+    struct sequence_next next;       /* where it goes on; passed once next.attempt is 0 */
     size_t unfit; /* profiles left out because their network was not what was asked */
     int64_t started_ns;
     struct series_progress progress;
@@ -105,6 +109,25 @@ static int open_meters(struct series *s, struct err *err)
     return 0;
 }
 
+/* A new archive, or the one to go on with, where this is still its machine. */
+static int open_writer(struct series *s, struct err *err)
+{
+    struct resumption *r = s->options->resume;
+
+    if (!r)
+        return archive_writer_new(&s->writer, s->options->archive_folder, err);
+    if (resume_check_machine(r, &s->machine, err) != 0)
+        return -1;
+    s->writer = r->writer;
+    r->writer = NULL;
+    s->runs_done = s->runs_before = r->archive->sample_count;
+    s->next = r->next;
+    identity_go_on(s->identity, r->archive);
+    if (archive_writer_go_on(s->writer, r->archive, err) != 0)
+        return -1;
+    return archive_writer_loaded(s->writer, identity_record(s->identity), err);
+}
+
 static int series_open(struct series *s, struct err *err)
 {
     if (s->options->lock) {
@@ -118,7 +141,7 @@ static int series_open(struct series *s, struct err *err)
     if (open_meters(s, err) != 0)
         return -1;
     s->identity = identity_new(s->plan, s->programs);
-    if (archive_writer_new(&s->writer, s->options->archive_folder, err) != 0)
+    if (open_writer(s, err) != 0)
         return -1;
     if (!s->options->identify)
         archive_writer_anonymize(s->writer);
@@ -216,6 +239,19 @@ static const struct runner *runner_of(const struct series *s, size_t variant)
     return plan_runner(s->plan, &s->plan->profiles[s->profile], &s->plan->variants[variant]);
 }
 
+/* One series never mixes back ends, and neither do a series and its repetition. */
+static void pin_backend(const struct series *s, struct net_request *q, struct arena *arena)
+{
+    struct network *pinned;
+
+    if (s->pinned == NET_BACKEND_AUTO)
+        return;
+    pinned = arena_alloc(arena, sizeof(*pinned));
+    *pinned = *q->network;
+    pinned->backend = s->pinned;
+    q->network = pinned;
+}
+
 /* The run's own network, or NULL where its profile has none. The one before is gone then. */
 static int raise_network(struct series *s, const struct order_step *step, struct net **net,
                          struct arena *arena, struct err *err)
@@ -228,6 +264,7 @@ static int raise_network(struct series *s, const struct order_step *step, struct
     if (profile->network.topology != NET_HOST) {
         private_net_request(&q, s->plan->seed, profile, runner_of(s, step->variant), step->pair,
                             run_host_user_namespace(s->host), arena);
+        pin_backend(s, &q, arena);
         status = network_up(net, &q, err);
     }
     network_kill(s->leaving);
@@ -278,9 +315,9 @@ static struct meter *meter_of(const struct series *s, size_t variant)
 }
 
 /* Outcome to sample to archive. `net` (may be NULL) is proved; `share_s` as that wants it. */
-static int record(struct series *s, const struct order_step *step, const char *scratch,
-                  const struct outcome *outcome, struct net *net, double share_s,
-                  struct sample *sample, struct arena *arena, struct err *err)
+static int record(struct series *s, const struct order_step *step, uint32_t attempt,
+                  const char *scratch, const struct outcome *outcome, struct net *net,
+                  double share_s, struct sample *sample, struct arena *arena, struct err *err)
 {
     struct measure_context context = {
         .scratch = scratch[0] ? scratch : NULL,
@@ -292,7 +329,7 @@ static int record(struct series *s, const struct order_step *step, const char *s
         .run = s->runs_done + 1,
         .pair = step->pair,
         .slot = step->slot,
-        .attempt = 1,
+        .attempt = attempt,
         .stage = step->stage,
         .variant = s->plan->variants[step->variant].name,
         .profile = s->plan->profiles[s->profile].name,
@@ -339,8 +376,8 @@ static void tell_progress(struct series *s, const struct order_step *step,
     p->run = s->runs_done + 1;
     p->elapsed_ns = (uint64_t)(clock_mono_ns() - s->started_ns);
     p->left_ns = 0;
-    if (s->runs_done && p->runs > s->runs_done)
-        p->left_ns = (uint64_t)((double)p->elapsed_ns / (double)s->runs_done *
+    if (s->runs_done > s->runs_before && p->runs > s->runs_done)
+        p->left_ns = (uint64_t)((double)p->elapsed_ns / (double)(s->runs_done - s->runs_before) *
                                 (double)(p->runs - s->runs_done));
     p->last = last;
     s->options->progress(s->options->user, p);
@@ -349,7 +386,8 @@ static void tell_progress(struct series *s, const struct order_step *step,
 /* ---- stages ---- */
 
 /* One step: pause, run, record. `took_s` (may be NULL) gets the time of it all, in seconds. */
-static int do_step(struct series *s, const struct order_step *step, double *took_s, struct err *err)
+static int do_step(struct series *s, const struct order_step *step, uint32_t attempt,
+                   double *took_s, struct err *err)
 {
     const struct profile *profile = &s->plan->profiles[s->profile];
     struct arena arena = ARENA_INIT;
@@ -372,7 +410,7 @@ static int do_step(struct series *s, const struct order_step *step, double *took
     ran = clock_mono_ns();
     if (execute(s, step, &values, net, &outcome, &arena, err) != 0)
         goto out;
-    rc = record(s, step, values.scratch, outcome, net,
+    rc = record(s, step, attempt, values.scratch, outcome, net,
                 (double)(clock_mono_ns() - ran) / 1e9 * s->machine.cpus, &sample, &arena, err);
     s->leaving = net;
     net = NULL;
@@ -391,14 +429,32 @@ out:
     return rc;
 }
 
+/*
+ * Where a stage begins: at 0, or where the archive that goes on has its last run of it (then
+ * *attempt is that of its block); behind its end if the archive is past it.
+ */
+static uint64_t stage_start(struct series *s, enum sample_stage stage, uint32_t *attempt)
+{
+    *attempt = 1;
+    if (s->next.attempt == 0 || s->profile != s->next.profile || stage > s->next.stage)
+        return 0;
+    if (stage < s->next.stage)
+        return order_count(s->plan, s->profile, stage);
+    *attempt = s->next.attempt;
+    s->next.attempt = 0;
+    return s->next.n;
+}
+
 static int do_stage(struct series *s, enum sample_stage stage, struct err *err)
 {
-    uint64_t count = order_count(s->plan, s->profile, stage);
+    uint64_t count = order_count(s->plan, s->profile, stage), k = s->plan->variant_count;
+    uint32_t attempt;
 
-    for (uint64_t n = 0; n < count && !interrupted(); n++) {
+    for (uint64_t n = stage_start(s, stage, &attempt), block = n / k; n < count && !interrupted();
+         n++) {
         struct order_step step = order_step(s->plan, s->profile, stage, n);
 
-        if (do_step(s, &step, NULL, err) != 0)
+        if (do_step(s, &step, n / k == block ? attempt : 1, NULL, err) != 0)
             return -1;
     }
     return 0;
@@ -416,7 +472,29 @@ static int check_network(struct series *s, const char **why, struct err *err)
         return 0;
     private_net_request(&q, s->plan->seed, profile, runner, 0, run_host_user_namespace(s->host),
                         &s->arena);
+    pin_backend(s, &q, &s->arena);
     return private_net_check(&q, profile, runner, why, &s->arena, err);
+}
+
+/* Whether the archive that goes on has runs of the profile already. */
+static bool is_entered(const struct series *s)
+{
+    const struct resumption *r = s->options->resume;
+
+    return r && s->profile == r->next.profile && r->archive->sample_count > 0;
+}
+
+/* The back end of the profile's runs in the archive that goes on, or is run again; else AUTO. */
+static enum net_backend backend_before(const struct series *s)
+{
+    const struct archive *a = s->options->resume ? s->options->resume->archive : s->options->like;
+    const char *profile = s->plan->profiles[s->profile].name;
+    enum net_backend backend = NET_BACKEND_AUTO;
+
+    for (size_t i = 0; a && i < a->sample_count && backend == NET_BACKEND_AUTO; i++)
+        if (a->samples[i].net.backend && strcmp(a->samples[i].profile, profile) == 0)
+            backend = net_backend_of(a->samples[i].net.backend);
+    return backend;
 }
 
 /*
@@ -430,13 +508,15 @@ static int enter_profile(struct series *s, size_t profile, bool *fit, struct err
     request_set_free(s->requests);
     s->requests = NULL;
     s->profile = profile;
-    s->backend = NET_BACKEND_AUTO;
+    s->backend = s->pinned = backend_before(s);
     if (request_set_new(&s->requests, s->plan, &s->plan->profiles[profile], err) != 0 ||
         check_network(s, &why, err) != 0)
         return -1;
     *fit = why == NULL;
     if (*fit)
         return 0;
+    if (is_entered(s))
+        return err_set(err, ERR_MEASURE, "profile '%s' cannot go on here: %s", name, why);
     if (++s->unfit == s->plan->profile_count)
         return err_set(err, ERR_MEASURE, "profile '%s' cannot be run here: %s", name, why);
     if (s->options->note)
@@ -457,7 +537,8 @@ static int confirm(struct series *s, struct err *err)
         s->options->needs_confirm(s->options->user, s->options->archive_folder, profile->name, err);
     if (needed <= 0)
         return needed;
-    s->progress.runs += order_count(s->plan, s->profile, STAGE_CONFIRM);
+    if (s->next.attempt == 0 || s->next.stage != STAGE_CONFIRM || s->next.profile != s->profile)
+        s->progress.runs += order_count(s->plan, s->profile, STAGE_CONFIRM);
     return do_stage(s, STAGE_CONFIRM, err);
 }
 
@@ -475,9 +556,11 @@ static int calibrate(struct series *s, struct err *err)
     for (uint64_t n = 0; n < count && !interrupted(); n++) {
         struct order_step step = order_step(s->plan, 0, STAGE_WARMUP, n);
 
-        if (do_step(s, &step, &took_s[step.variant], err) != 0)
+        if (do_step(s, &step, 1, &took_s[step.variant], err) != 0)
             return -1;
     }
+    for (size_t v = 0; v < s->plan->variant_count && interrupted(); v++)
+        took_s[v] = HUGE_VAL; /* not known: the fewest pairs */
     s->options->fix_pairs(s->options->user, s->plan, took_s, s->plan->variant_count);
     s->progress.runs = plan_run_count(s->plan);
     return plan_seal(s->plan, err);
@@ -492,18 +575,42 @@ static bool nothing_to_run(const struct plan *plan)
     return strcmp(plan->command, "run") == 0 && plan_identical(plan);
 }
 
+/*
+ * The profile that an archive goes on in: 1 where it is there as a whole, so that the next one
+ * comes, 0 where not, -1 on error.
+ */
+static int is_done(struct series *s, struct err *err)
+{
+    const struct profile *profile = &s->plan->profiles[s->next.profile];
+    int needed;
+
+    if (s->next.attempt == 0 || s->next.stage == STAGE_WARMUP ||
+        s->next.n < order_count(s->plan, s->next.profile, s->next.stage))
+        return 0;
+    if (s->next.stage == STAGE_CONFIRM || plan_confirm(s->plan, profile) == 0)
+        return 1;
+    needed =
+        s->options->needs_confirm(s->options->user, s->options->archive_folder, profile->name, err);
+    return needed < 0 ? -1 : !needed;
+}
+
 static int run_all(struct series *s, struct err *err)
 {
+    int done = is_done(s, err);
     bool calibrated = s->options->fix_pairs != NULL, fit;
 
-    s->progress.runs = plan_run_count(s->plan);
+    if (done < 0)
+        return -1;
+    s->progress.runs =
+        s->options->resume ? s->runs_done + s->options->resume->left : plan_run_count(s->plan);
     if (calibrated && (enter_profile(s, 0, &fit, err) != 0 || calibrate(s, err) != 0))
         return -1;
-    if (archive_writer_series(s->writer, s->plan, &s->machine, err) != 0)
+    if (!s->options->resume && archive_writer_series(s->writer, s->plan, &s->machine, err) != 0)
         return -1;
     if (nothing_to_run(s->plan))
         return 0;
-    for (size_t i = 0; i < s->plan->profile_count && !interrupted(); i++) {
+    for (size_t i = s->next.profile + (size_t)done; i < s->plan->profile_count && !interrupted();
+         i++) {
         if (!calibrated && enter_profile(s, i, &fit, err) != 0)
             return -1;
         if (!fit)

@@ -12,7 +12,9 @@
 #include "model/plan.h"
 #include "model/sample.h"
 
+struct archive;
 struct buf;
+struct resumption;
 
 /* What a person may want to see while it runs. */
 struct series_progress {
@@ -41,12 +43,17 @@ struct series_options {
     /* report.json for the archive as it stands; appended to `out`. */
     int (*report)(void *user, const char *folder, struct buf *out, struct err *err);
     void *user;
+    /* The archive to go on with, opened by resume_open: `archive_folder` is its folder and the plan
+     * its plan. NULL: a new archive. */
+    struct resumption *resume;
+    /* An archive whose runs' back ends of networks are to be had again, or NULL. */
+    const struct archive *like;
 };
 
 struct series_result {
     bool interrupted;
-    int signal; /* that interrupted it */
-    uint64_t runs;
+    int signal;      /* that interrupted it */
+    uint64_t runs;   /* in the archive */
     char digest[65]; /* of SHA256SUMS */
 };
 

@@ -60,6 +60,7 @@ void made_archive_open(struct made_archive *m, const char *where)
     struct err err = {0};
 
     memset(m, 0, sizeof *m);
+    m->attempt = 1;
     snprintf(m->base, sizeof m->base, "%s/abba-archive-XXXXXX", where ? where : "/tmp");
     assert_non_null(mkdtemp(m->base));
     snprintf(m->folder, sizeof m->folder, "%s/deep/a", m->base);
@@ -92,7 +93,9 @@ int made_archive_run(struct made_archive *m, size_t profile, enum sample_stage s
     struct sample s = {.run = m->runs + 1,
                        .pair = step.pair,
                        .slot = step.slot,
-                       .attempt = 1,
+                       .attempt = m->attempt,
+                       .status = m->status,
+                       .error = m->status == SAMPLE_OK ? NULL : "for a reason",
                        .stage = stage,
                        .variant = m->plan.variants[step.variant].name,
                        .profile = m->plan.profiles[profile].name,

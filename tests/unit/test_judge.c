@@ -353,6 +353,7 @@ static void the_last_attempt_of_a_pair_counts(void **state)
     }
     r = judged(&s);
     assert_int_equal(r.verdict, VERDICT_PASSED);
+    assert_true(says(&r.profiles[0].notes, "1 pair was interrupted and run again"));
     check_same(row(&r, 0, "throughput")->baseline_min, 99);
     assert_int_equal(r.runs_done, 12);
     assert_true(r.finished);
@@ -364,6 +365,28 @@ static void the_last_attempt_of_a_pair_counts(void **state)
     }
     r = judged(&s);
     check_same(row(&r, 0, "throughput")->baseline_min, 99);
+    made_release(&s);
+}
+
+static void warmups_that_were_run_again_count_once(void **state)
+{
+    struct made_series s;
+    struct report r;
+
+    (void)state;
+    made_init(&s, 2, 6, 0);
+    s.plan.profiles[0].warmup = 1;
+    made_run(&s, 0, STAGE_WARMUP, 0, 0);
+    made_run(&s, 0, STAGE_WARMUP, 0, 1)->status = SAMPLE_INTERRUPTED;
+    for (size_t v = 0; v < 2; v++)
+        made_run(&s, 0, STAGE_WARMUP, 0, v)->attempt = 2;
+    made_flat(&s, 0, STAGE_MAIN, "throughput", 100, 100, 5);
+    r = judged(&s);
+    assert_int_equal(r.runs_done, 12);
+    assert_int_equal(r.runs_planned, 14);
+    assert_false(r.finished);
+    assert_false(says(&r.profiles[0].notes, "warm-up"));
+    assert_false(says(&r.profiles[0].notes, "run again"));
     made_release(&s);
 }
 
@@ -1000,6 +1023,7 @@ int main(void)
         cmocka_unit_test(scaled_counters_gate_from_99_percent_coverage_on),
         cmocka_unit_test(what_was_not_measured_is_said_once_with_its_reason),
         cmocka_unit_test(the_last_attempt_of_a_pair_counts),
+        cmocka_unit_test(warmups_that_were_run_again_count_once),
         cmocka_unit_test(missing_runs_leave_the_series_unfinished),
         cmocka_unit_test(an_archive_without_samples_is_incomplete),
         cmocka_unit_test(the_confirming_stage_alone_decides),
