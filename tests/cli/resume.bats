@@ -340,6 +340,33 @@ refuses() { # STATUS TEXT [OPTION...]
     expect_status 0
 }
 
+@test "resume refuses a library that is another one, and keeps what was known of those that ran" {
+    echo 'int f(void) { return 0; }' >lib.c
+    echo 'int f(void); int main(void) { return f(); }' >main.c
+    gcc -shared -fPIC -o libf.so lib.c
+    gcc -o one main.c -L. -lf -Wl,-rpath,"$PWD"
+    compare -q -n 6 --archive a ./one true
+    rm a/SHA256SUMS
+    head -n 5 a/samples.jsonl >s
+    cat s >a/samples.jsonl
+    files() {
+        python3 -c 'import json; l=json.load(open("a/loaded.json"))
+print(len(l["files"]), sorted(r["variant"] for r in l["roles"]))'
+    }
+    known=$(files)
+    grep -q libf.so a/loaded.json || skip "the program was too short to be seen"
+    cp libf.so kept.so
+    echo 'int g(void) { return 1; }' >>lib.c
+    gcc -shared -fPIC -o libf.so lib.c
+    refuses 2 "libf.so' has SHA-256"
+    cp kept.so libf.so
+    abba resume --no-lock -q a
+    expect_status 0
+    [ "$(files)" = "$known" ] || fail "$(files), was $known"
+    abba verify a
+    expect_status 0
+}
+
 @test "resume refuses an archive that another abba writes, and a folder that cannot be written" {
     "$ABBA" compare --no-lock -q -n 400 --archive a 'sleep 0.02' 'sleep 0.02' >/dev/null 2>&1 &
     pid=$!
