@@ -184,6 +184,7 @@ static int move_orphans(struct mending *m, struct err *err)
 static int mend(struct mending *m, struct err *err)
 {
     folder_remove(m->folder, CHECKSUMS_NAME);
+    folder_remove(m->folder, ARCHIVE_SIGNATURE);
     folder_remove(m->folder, ARCHIVE_REPORT);
     if (folder_has(m->folder, CHECKSUMS_NAME) || folder_has(m->folder, ARCHIVE_REPORT))
         return err_set(err, ERR_SYSTEM, "cannot write in '%s'", m->folder->path);

@@ -4,9 +4,9 @@
  *
  * Nothing that was measured is thrown away. What a crash left half made is moved to raw/torn-N (the
  * end of samples.jsonl from the first line that does not count) and raw/torn-N-NAME (raw files that
- * belong to no line); N is 1 for the first such mending, 2 for the next. SHA256SUMS and report.json
- * of a series that was closed early are removed: they are made again. Killed at any moment, the
- * archive can be mended again.
+ * belong to no line); N is 1 for the first such mending, 2 for the next. SHA256SUMS,
+ * its signature and report.json of a series that was closed early are removed: they are made again.
+ * Killed at any moment, the archive can be mended again.
  */
 #ifndef ABBA_ARCHIVE_MEND_H
 #define ABBA_ARCHIVE_MEND_H

@@ -289,7 +289,7 @@ int execute_resume(struct settings *s, struct resumption *r, struct err *err)
     struct session x = {
         .s = s, .options = &options, .plan = r->plan, .resume = r, .folder = r->archive->folder};
 
-    if (execute_check_output(s, err) != 0)
+    if (execute_check_output(s, err) != 0 || execute_check_key(s, true, err) != 0)
         return -1;
     return s->plan ? planning_show(s, &r->plan, err) : carry_out(&x, err);
 }

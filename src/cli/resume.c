@@ -12,12 +12,18 @@ static const struct option_def keeping[] = {
      .kind = OPTION_FLAG,
      .offset = offsetof(struct settings, no_lock),
      .help = "do not wait for another series on this machine to end"},
+    {.name = "sign",
+     .arg = "KEY",
+     .kind = OPTION_TEXT,
+     .offset = offsetof(struct settings, sign),
+     .names = NAMES_FILE,
+     .help = "sign the archive when it is whole, as 'abba run --sign' does"},
     {.name = "plan",
      .kind = OPTION_FLAG,
      .offset = offsetof(struct settings, plan),
      .help = "print where the series goes on, and its plan; run and change nothing"},
 };
-static const struct option_group group_resume = {"Going on", keeping, 2};
+static const struct option_group group_resume = {"Going on", keeping, 3};
 
 static const struct option_group *const groups[] = {&group_resume, &group_output, &group_help,
                                                     NULL};

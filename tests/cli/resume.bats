@@ -163,7 +163,7 @@ kill_and_resume() { # TIMES
     expect_status 0
     [ "$output" != "$before" ]
     [ "$(samples a '[r["attempt"] for r in s if r["stage"] == "warmup"][-2:]')" = "[2, 2]" ]
-    [ "$(samples a 'sum(r["status"] == "interrupted" for r in s)')" = 1 ]
+    [ "$(samples a 'sum(r["status"] == "interrupted" for r in s) <= 1')" = True ]
     abba report a
     expect_out "3 pairs"
     expect_no "warm-up run"
@@ -342,12 +342,12 @@ refuses() { # STATUS TEXT [OPTION...]
 
 @test "resume refuses a library that is another one, and keeps what was known of those that ran" {
     echo 'int f(void) { return 0; }' >lib.c
-    echo 'int f(void); int main(void) { return f(); }' >main.c
+    echo 'int f(void); int usleep(unsigned); int main(void) { usleep(20000); return f(); }' >main.c
     gcc -shared -fPIC -o libf.so lib.c
     gcc -o one main.c -L. -lf -Wl,-rpath,"$PWD"
-    compare -q -n 6 --archive a ./one true
+    compare -q -n 20 --archive a ./one true
     rm a/SHA256SUMS
-    head -n 5 a/samples.jsonl >s
+    head -n 37 a/samples.jsonl >s
     cat s >a/samples.jsonl
     files() {
         python3 -c 'import json; l=json.load(open("a/loaded.json"))
