@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "cli/execute.h"
+#include "cli/lab.h"
 #include "cli/settings.h"
 #include "cli/terminal.h"
 #include "judge/judge.h"
@@ -90,7 +91,11 @@ static int go_on(struct settings *s, struct resumption *r, struct err *err)
 static int resume(struct settings *s, struct err *err)
 {
     struct resumption r;
-    int status = go_on(s, &r, err);
+    int status;
+
+    if (lab_is_one(s->operands.items[0]))
+        return lab_go_on(s, s->operands.items[0], err);
+    status = go_on(s, &r, err);
 
     resume_close(&r);
     return status;
@@ -107,7 +112,9 @@ const struct command_def command_resume = {
         "as attempt 2, which then counts; the report says how many were. A run that failed by "
         "itself is never run again. What a crash left half written is kept as raw/torn-N.\n\n"
         "Nothing goes on unless programs, input, machine and abba are those that it was begun "
-        "with (exit 2). Give the command where the series was started: programs are looked for as "
+        "with (exit 2). Of a folder that --series made, the comparison that ended early and those "
+        "after "
+        "it are run. Give the command where the series was started: programs are looked for as "
         "they were given. The exit status is that of the verdict; 2 also says that nothing is left "
         "to run or that another abba writes the archive, 5 that it is damaged.",
     .groups = groups,

@@ -276,3 +276,22 @@ END
     expect_status 0
     expect_out "comparisons 3"
 }
+
+@test "a lab that is killed within a comparison goes on in it by resume" {
+    mkdir gate
+    write_series slow
+    "$ABBA" run --no-lock --series ./lab.json --set reference=./program --archive L -q \
+        >/dev/null 2>&1 </dev/null &
+    pid=$!
+    wait_for test -s L/01-first/SHA256SUMS
+    touch gate/shut
+    wait_for test -s gate/reached
+    kill -KILL "$pid"
+    wait "$pid" || true
+    rm -r gate
+    [ ! -e L/02-second/SHA256SUMS ]
+    abba resume --no-lock L
+    expect_status 0
+    abba verify L
+    expect_status 0
+}
