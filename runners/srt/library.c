@@ -121,9 +121,11 @@ int library_open(struct library *lib, const char *name, struct err *e)
 int library_error(const struct library *lib, struct err *e, const char *fmt, ...)
 {
     char why[256];
+    int system = 0;
     size_t used;
     va_list ap;
 
+    lib->getlasterror(&system);
     snprintf(why, sizeof(why), "%s", lib->getlasterror_str());
     va_start(ap, fmt);
     vsnprintf(e->msg, sizeof(e->msg), fmt, ap);
@@ -133,7 +135,8 @@ int library_error(const struct library *lib, struct err *e, const char *fmt, ...
     if (used && why[used - 1] == '.')
         why[used - 1] = '\0';
     used = strlen(e->msg);
-    snprintf(e->msg + used, sizeof(e->msg) - used, ": %s", why);
+    snprintf(e->msg + used, sizeof(e->msg) - used, ": %s%s%s%s", why, system > 0 ? " (" : "",
+             system > 0 ? strerror(system) : "", system > 0 ? ")" : "");
     return -1;
 }
 
@@ -148,10 +151,11 @@ void library_reject_text(const struct library *lib, int reason, char *out, size_
 
     if (reason >= 0 && (size_t)reason < sizeof(names) / sizeof(names[0]))
         name = names[reason];
-    else if (reason == 1401)
+    else if (reason == REJECT_UNAUTHORIZED)
         name = "UNAUTHORIZED";
     else if (reason >= 1000 && reason < 2000)
         name = "predefined";
     snprintf(out, size, "SRT reject reason %s (%d): %s", name, reason,
-             lib->rejectreason_str(reason));
+             reason == REJECT_UNAUTHORIZED ? "the secret in the streamid is missing or wrong"
+                                           : lib->rejectreason_str(reason));
 }

@@ -23,6 +23,8 @@
     X(epoll_create) X(epoll_add_usock) X(epoll_remove_usock) X(epoll_uwait) X(epoll_set)
 /* clang-format on */
 
+enum { REJECT_UNAUTHORIZED = 1401 }; /* SRT_REJX_UNAUTHORIZED (access_control.h) */
+
 struct library {
     char path[PATH_MAX]; /* of the file that was really loaded */
     char version[16];    /* "1.5.1", from srt_getversion() */

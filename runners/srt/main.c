@@ -3,6 +3,7 @@
  * prints and exits; nothing else does.
  */
 #include "../common/timing.h"
+#include "datagrams.h"
 #include "library.h"
 #include "options.h"
 #include "pace.h"
@@ -140,22 +141,30 @@ static int open_session(struct session *s, struct library *lib, const struct opt
     return session_connect(s, e);
 }
 
+/* Prints what came and judges it: `rc` is how the receiving ended. */
+static int print_arrived(const struct options *o, const struct receiver_result *r, int rc,
+                         struct err *e)
+{
+    bool spared = rc == 0 && r->ended < o->streams; /* only a stream that may fail was lost */
+
+    print_received(o, r);
+    if (rc == 0 && !spared && r->corrupt)
+        rc = err_set(e, "%" PRIu64 " payloads are corrupt", r->corrupt);
+    else if (rc == 0 && !spared && !receiver_intact(o, r))
+        rc = err_set(e, "not everything arrived: %" PRIu64 " missing, %" PRIu64 " twice",
+                     r->missing, r->duplicates);
+    puts(r->corrupt              ? "payload=corrupt"
+         : receiver_intact(o, r) ? "payload=intact"
+                                 : "payload=incomplete");
+    return rc;
+}
+
 static int receive(const struct options *o, struct session *s, struct err *e)
 {
     struct receiver_result r;
     int rc = receiver_run(s, &r, e);
-    bool spared = rc == 0 && r.ended < o->streams; /* only a stream that may fail was lost */
 
-    print_received(o, &r);
-    if (rc == 0 && !spared && r.corrupt)
-        rc = err_set(e, "%" PRIu64 " payloads are corrupt", r.corrupt);
-    else if (rc == 0 && !spared && !receiver_intact(o, &r))
-        rc = err_set(e, "not everything arrived: %" PRIu64 " missing, %" PRIu64 " twice", r.missing,
-                     r.duplicates);
-    puts(r.corrupt                ? "payload=corrupt"
-         : receiver_intact(o, &r) ? "payload=intact"
-                                  : "payload=incomplete");
-    return rc;
+    return print_arrived(o, &r, rc, e);
 }
 
 static int send_all(const struct options *o, struct session *s, struct err *e)
@@ -249,6 +258,35 @@ static int relay(const struct options *o)
     return EXIT_INTACT;
 }
 
+static int feed(const struct options *o)
+{
+    struct sender_result r;
+    struct err e;
+
+    if (!o->call) {
+        err_set(&e, "--call is needed");
+        return complain(&e, EXIT_USAGE);
+    }
+    if (feed_run(o, &r, &e))
+        return complain(&e, EXIT_FAILED);
+    print_sent(o, &r);
+    return EXIT_INTACT;
+}
+
+static int sink(const struct options *o)
+{
+    struct receiver_result r;
+    struct err e;
+    int rc;
+
+    if (!o->listen) {
+        err_set(&e, "--listen is needed");
+        return complain(&e, EXIT_USAGE);
+    }
+    rc = sink_run(o, &r, &e);
+    return print_arrived(o, &r, rc, &e) ? complain(&e, EXIT_FAILED) : EXIT_INTACT;
+}
+
 static int dispatch(const char *name, const struct options *o)
 {
     struct err e;
@@ -263,8 +301,11 @@ static int dispatch(const char *name, const struct options *o)
         return pace(o);
     if (strcmp(name, "relay") == 0)
         return relay(o);
-    err_set(&e, "unknown sub-command '%s': receive, send, relay, check or pace; see 'srt --help'",
-            name);
+    if (strcmp(name, "feed") == 0)
+        return feed(o);
+    if (strcmp(name, "sink") == 0)
+        return sink(o);
+    err_set(&e, "unknown sub-command '%s', see 'srt --help'", name);
     return complain(&e, EXIT_USAGE);
 }
 
@@ -275,7 +316,9 @@ static int run(int argc, char **argv)
     int rc;
 
     if (argc < 2) {
-        err_set(&e, "no sub-command: receive, send, relay, check or pace; see 'srt --help'");
+        err_set(
+            &e,
+            "no sub-command: receive, send, relay, check, pace, feed or sink; see 'srt --help'");
         return complain(&e, EXIT_USAGE);
     }
     rc = strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0

@@ -296,6 +296,8 @@ void options_help(FILE *out)
           "       srt relay   --listen ADDRESS:PORT --call ADDRESS:PORT --naks N\n"
           "       srt check   [options]     whether the library takes these options\n"
           "       srt pace    [options]     a sender's pacing without any sending\n"
+          "       srt feed    --call ADDRESS:PORT, srt sink --listen ADDRESS:PORT: the same\n"
+          "                   payloads over bare UDP, for programs that carry them further\n"
           "\n"
           "All take the same options; one given twice counts as it was given last. Exit\n"
           "status: 0 everything arrived intact, 1 it did not, 2 the command line is wrong,\n"

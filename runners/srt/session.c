@@ -10,7 +10,6 @@
 #include <string.h>
 #include <time.h>
 
-enum { REJECT_UNAUTHORIZED = 1401 }; /* SRT_REJX_UNAUTHORIZED (access_control.h) */
 enum { STREAMID_MOST = 512 };
 
 static void nap(void)
@@ -144,7 +143,7 @@ static int listen_at(struct session *s, const struct addrinfo *a, struct err *e)
     if (rc)
         return rc;
     if (s->lib->bind(s->listener, a->ai_addr, (int)a->ai_addrlen) != 0)
-        return library_error(s->lib, e, "cannot bind to '%s' (is the port taken?)", s->o->listen);
+        return library_error(s->lib, e, "cannot bind to '%s'", s->o->listen);
     if (s->o->auth && s->lib->listen_callback(s->listener, authorize, s) != 0)
         return library_error(s->lib, e, "cannot watch callers");
     if (s->lib->listen(s->listener, (int)s->o->streams) != 0)

@@ -300,7 +300,8 @@ int lookup_program(const char *runner, const char *name, const char **path, stru
 
     if (url_looks_like(name))
         return fetch_program(name, NULL, path, arena, err);
-    if (!strchr(name, '/') && (*path = shipped(runner, name, arena)))
+    if (!strchr(name, '/') &&
+        ((*path = shipped(runner, name, arena)) || (*path = shipped(name, name, arena))))
         return 0;
     if (files_resolve_program(name, getenv("PATH"), arena, &found, err) < 0)
         return -1;

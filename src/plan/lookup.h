@@ -34,8 +34,9 @@ int lookup_file(enum lookup_kind kind, const char *name, const char **path, stru
 /* All names of a kind, sorted, each once (the first found hides later ones). */
 void lookup_names(enum lookup_kind kind, struct strings *names, struct arena *arena);
 
-/* A program that a runner ships (build/runners/RUNNER/NAME, or installed), else from PATH; one with
- * an address from the cache or from there (plan/fetch.h). */
+/* A program that a runner ships (build/runners/RUNNER/NAME, or installed), or the runner of the
+ * program's own name (NAME/NAME); else from PATH; one with an address from the cache or from there
+ * (plan/fetch.h). */
 int lookup_program(const char *runner, const char *name, const char **path, struct arena *arena,
                    struct err *err);
 

@@ -3,6 +3,8 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "model/decode.h"
+#include "plan/lookup.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,6 +17,7 @@ struct context {
     const struct variant *variant;
     const struct runner *runner;
     const struct template_values *values;
+    struct arena *arena;
 };
 
 /* ---- load values in other units ---- */
@@ -155,6 +158,18 @@ static size_t addressed(const struct context *c, const char *name, size_t len)
     return c->runner->role_count;
 }
 
+/* The program of another runner, such as one that makes traffic for this one's. */
+static int add_shipped(const struct context *c, const char *name, size_t len, struct buf *out,
+                       struct err *err)
+{
+    const char *program = arena_strndup(c->arena, name, len);
+    const char *path;
+
+    if (lookup_program(program, program, &path, c->arena, err) < 0)
+        return err_wrap(err, "'{shipped.%s}'", program);
+    return buf_addstr(out, path);
+}
+
 /* One {NAME} or {NAME:UNIT}. */
 static int add_name(const struct context *c, const char *name, size_t len, struct buf *out,
                     struct err *err)
@@ -180,6 +195,9 @@ static int add_name(const struct context *c, const char *name, size_t len, struc
         return buf_printf(out, "%" PRIu64, v->seed);
     if (role < c->runner->role_count)
         return buf_addstr(out, network_role_address(c->profile->network.topology, role));
+    if (len > 8 && memcmp(name, "shipped.", 8) == 0 &&
+        decode_is_name(arena_strndup(c->arena, name + 8, len - 8)))
+        return add_shipped(c, name + 8, len - 8, out, err);
     return unknown_name(c, name, len, err);
 }
 
@@ -216,7 +234,7 @@ int template_fill(const char *text, const struct plan *plan, const struct profil
                   const struct variant *variant, const struct template_values *values,
                   const char **out, struct arena *arena, struct err *err)
 {
-    struct context c = {plan, profile, variant, plan_runner(plan, profile, variant), values};
+    struct context c = {plan, profile, variant, plan_runner(plan, profile, variant), values, arena};
     struct buf filled = BUF_INIT;
     int status = fill(&c, text, &filled, err);
 

@@ -1,7 +1,8 @@
 /*
  * template: fills {NAME} inside one item of a command.
  *
- * Names: program, port, scratch, run, seed, ROLE.address, and every load parameter. A load value is
+ * Names: program, port, scratch, run, seed, ROLE.address, shipped.NAME (the program of the runner
+ * NAME, where a workload needs a second one), and every load parameter. A load value is
  * written in its base unit (time in seconds, rate in bit/s, size in bytes, percent as a number);
  * {NAME:UNIT} writes it in another ({duration:ms}, {rate:Mbit/s}). "{{" is a brace. An unknown name
  * is an error that lists the known ones.

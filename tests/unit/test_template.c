@@ -91,6 +91,17 @@ static void the_program_is_an_absolute_path(void **state)
     assert_non_null(strstr(out, "/old.sh"));
 }
 
+static void a_shipped_program_is_an_absolute_path(void **state)
+{
+    struct fixture *f = *state;
+    struct err err;
+    const char *out;
+
+    assert_int_equal(fill(f, "{shipped.flow}", &out, &err), 0);
+    assert_int_equal(out[0], '/');
+    assert_non_null(strstr(out, "/runners/flow/flow"));
+}
+
 static void what_is_not_known_is_refused(void **state)
 {
     static const char *const cases[][2] = {
@@ -104,6 +115,7 @@ static void what_is_not_known_is_refused(void **state)
         {"{streams:k}", "takes no"},
         {"{word:x}", "takes no"},
         {"{port:x}", "unknown name"},
+        {"{shipped.no-such-program-here}", "'{shipped.no-such-program-here}'"},
     };
     struct fixture *f = *state;
 
@@ -258,6 +270,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(names_are_replaced_inside_an_item),
         CASE(the_program_is_an_absolute_path),
+        CASE(a_shipped_program_is_an_absolute_path),
         CASE(what_is_not_known_is_refused),
         CASE(texts_that_differ_from_run_to_run_are_seen),
         CASE(arguments_of_the_variant_follow_the_roles_own),
