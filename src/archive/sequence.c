@@ -155,6 +155,33 @@ static int check_begin(const struct archive *a, size_t i, const struct block *b,
                  b->failed ? ": a failed run is never run again" : "");
 }
 
+/*
+ * Imported runs come by profile, stage, pair and slot, as many as were listed; the variants' slots
+ * are those of the plan. Warm-ups have no pair.
+ */
+static int check_imported(const struct archive *a, size_t i, const struct place *before,
+                          struct place *at, struct err *err)
+{
+    const struct sample *s = &a->samples[i];
+    const struct profile *profile = plan_find_profile(a->plan, s->profile);
+    uint64_t k = a->plan->variant_count;
+    bool warmup = s->stage == STAGE_WARMUP;
+
+    if (!profile || s->slot > k || s->stage == STAGE_CONFIRM || s->attempt != 1 ||
+        (s->pair == 0) != warmup || (!warmup && s->pair > (uint64_t)plan_pairs(a->plan, profile)))
+        return fault(a, i, err, "not a run that can have been imported");
+    *at = (struct place){.profile = (size_t)(profile - a->plan->profiles), .stage = s->stage};
+    at->n = warmup ? before->n + 1 : s->pair * k + s->slot;
+    if (strcmp(s->variant, a->plan->variants[s->slot - 1].name) != 0)
+        return fault(a, i, err, "slot %u is not that of '%s'", s->slot, s->variant);
+    if (i == 0 || at->profile > before->profile)
+        return 0;
+    if (at->profile == before->profile &&
+        (at->stage != before->stage ? at->stage > before->stage : at->n > before->n))
+        return 0;
+    return fault(a, i, err, "does not follow from the run before");
+}
+
 static int check_run(const struct archive *a, size_t i, const struct place *before,
                      struct block *block, struct place *at, struct err *err)
 {
@@ -163,6 +190,8 @@ static int check_run(const struct archive *a, size_t i, const struct place *befo
     if (s->run != i + 1)
         return fault(a, i, err, "run %llu stands where run %zu should", (unsigned long long)s->run,
                      i + 1);
+    if (a->plan->import)
+        return check_imported(a, i, before, at, err);
     if (find_place(a, i, before, at, err) < 0)
         return -1;
     if (i == 0 ? !starts_profile(a->plan, at) : !follows(a->plan, before, at))

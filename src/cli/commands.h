@@ -13,6 +13,7 @@ extern const struct command_def command_verify;
 extern const struct command_def command_resume;
 extern const struct command_def command_pack;
 extern const struct command_def command_unpack;
+extern const struct command_def command_import;
 extern const struct command_def command_list;
 extern const struct command_def command_net;
 extern const struct command_def command_doctor;

@@ -63,6 +63,8 @@ struct settings {
     int64_t level;          /* pack */
     const char *max_size;   /* unpack */
     int64_t max_ratio;
+    const char *runner, *split; /* import */
+    bool paired;
     struct strings require; /* doctor */
     bool names;             /* list */
     const char *role;       /* net */

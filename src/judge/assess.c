@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/strings.h"
 #include "judge/exact.h"
+#include "judge/summary.h"
 
 /* ---- what was fixed beforehand ---- */
 
@@ -206,6 +207,9 @@ static const char *order_text(const struct stage *s, struct arena *arena)
 {
     size_t ab = 0, ba = 0;
 
+    if (s->plan->import)
+        return "as listed";
+
     for (size_t b = 0; b < s->blocks; b++) {
         const struct sample *first = stage_run(s, b, 0), *second = stage_run(s, b, 1);
 
@@ -285,6 +289,24 @@ static void fill_profile(struct report_profile *out, const struct assessment *x,
         fill_aa(out, s, j);
 }
 
+/* Runs that are no pairs: each variant's figures by themselves, and no verdict. */
+static void assess_unpaired(struct assessment *x, struct report_profile *out,
+                            const struct judging *j, size_t profile)
+{
+    struct stage s;
+
+    stage_collect(&s, j->archive, profile, STAGE_MAIN, j->arena);
+    count_runs(x, out, &s);
+    look_at_runs(x, j, s.profile);
+    x->decided.stage = s;
+    x->planned = x->done;
+    out->verdict = out->failure_count ? VERDICT_INCOMPLETE : VERDICT_NOT_JUDGED;
+    out->stage = sample_stage_name(STAGE_MAIN);
+    out->order = "unpaired";
+    out->level = NAN;
+    summary_fill(out, &s, j->arena);
+}
+
 void assess_profile(struct assessment *x, struct report_profile *out, const struct judging *j,
                     size_t profile)
 {
@@ -294,6 +316,10 @@ void assess_profile(struct assessment *x, struct report_profile *out, const stru
     *x = (struct assessment){0};
     *out = (struct report_profile){.profile = p->name};
     out->failures = arena_array(j->arena, j->plan->variant_count, sizeof(*out->failures));
+    if (j->plan->import == IMPORT_UNPAIRED) {
+        assess_unpaired(x, out, j, profile);
+        return;
+    }
     assess_stage(&main_stage, j, profile, STAGE_MAIN);
     count_runs(x, out, &main_stage.stage);
     look_at_runs(x, j, p);
@@ -302,6 +328,8 @@ void assess_profile(struct assessment *x, struct report_profile *out, const stru
     fill_profile(out, x, j);
     if (x->changed)
         out->verdict = VERDICT_INVALID;
+    if (j->plan->import) /* whatever was listed is all there is */
+        x->planned = x->done;
     if (plan_identical(j->plan) && main_stage.stage.present == 0) {
         out->verdict = VERDICT_IDENTICAL;
         out->metric_count = 0;

@@ -314,6 +314,18 @@ static void note_allowed_exits(struct notes *n, const struct judging *j)
     }
 }
 
+static void note_import(struct notes *n, const struct plan *plan)
+{
+    if (plan->import)
+        add(n, "imported: abba read what these runs printed and did not make them; machine, time, "
+               "order and what went on beside them are not known");
+    if (plan->import == IMPORT_UNPAIRED)
+        add(n,
+            "unpaired: the logs give no pairs, so that no change is computed and nothing judged");
+    if (plan->import == IMPORT_PAIRED)
+        add(n, "pairs are as whoever imported them listed them");
+}
+
 static bool several_roles(const struct judging *j)
 {
     for (size_t i = 0; i < j->plan->runner_count; i++) {
@@ -371,11 +383,12 @@ void notes_series(struct report *r, const struct assessment *x, const struct jud
     note_claims(&n, r);
     note_programs(&n, j);
     note_allowed_exits(&n, j);
+    note_import(&n, j->plan);
     note_counters(&n, j->archive->machine);
     if (r->gating_verdicts)
         add(&n, "a true change equal to the threshold is flagged about half the time; the "
                 "verdicts hold for this machine and these profiles");
-    if (several_roles(j))
+    if (several_roles(j) && !j->plan->import)
         add(&n, "peak_rss sums the peaks of the roles, which may fall at different times");
-    r->host_note = host_note(j->archive->machine, j->arena);
+    r->host_note = j->plan->import ? NULL : host_note(j->archive->machine, j->arena);
 }

@@ -26,9 +26,8 @@ static double quantile(const double *sorted, size_t n, double p)
     return i + 1 < n ? sorted[i] + (at - (double)i) * (sorted[i + 1] - sorted[i]) : sorted[n - 1];
 }
 
-/* Median, spread and ends of one column. */
-static void summarize(const double *column, size_t n, double *median, double *spread, double *min,
-                      double *max)
+void summarize(const double *column, size_t n, double *median, double *spread, double *min,
+               double *max)
 {
     double *sorted = xreallocarray(NULL, n, sizeof(*sorted));
 

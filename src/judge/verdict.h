@@ -34,4 +34,8 @@ void verdict_of_metric(struct report_metric *m, const struct columns *c, const s
 void verdict_of_aa(struct report_aa *aa, const char *metric, enum metric_better better,
                    const struct columns *c, const struct gate *gate, uint64_t seed);
 
+/* Median, spread ((p84 - p16) / 2) and ends of a column of n > 0 figures. */
+void summarize(const double *column, size_t n, double *median, double *spread, double *min,
+               double *max);
+
 #endif

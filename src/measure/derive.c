@@ -219,6 +219,8 @@ static void add_counters(struct metric_list *f, const struct outcome *o)
 
 void derive_measured(struct metric_list *f, const struct outcome *o, const struct derive_machine *m)
 {
+    if (o->role_count > 0 && o->roles[0].end == ROLE_IMPORTED)
+        return; /* nobody measured from outside */
     if (!any_ran(o)) {
         add_nothing_ran(f);
         add_counters(f, o);

@@ -134,6 +134,7 @@ static bool ended_badly(const struct role_outcome *r, bool allow_failures)
     case ROLE_NOT_STARTED:
     case ROLE_STOPPED:
     case ROLE_KILLED:
+    case ROLE_IMPORTED:
         break;
     }
     return false;
@@ -330,6 +331,7 @@ static const char *end_name(enum role_end end)
         [ROLE_NOT_STARTED] = "not_started", [ROLE_START_FAILED] = "start_failed",
         [ROLE_EXITED] = "exited",           [ROLE_SIGNALED] = "signaled",
         [ROLE_STOPPED] = "stopped",         [ROLE_KILLED] = "killed",
+        [ROLE_IMPORTED] = "imported",
     };
     return names[end];
 }

@@ -62,13 +62,31 @@ static bool read_sign(struct reader *r)
     return true;
 }
 
-static bool read_whole(struct reader *r, const char *group)
+/* The first of the declared separators that comes next, alone; or NULL. */
+static const char *separator(const struct reader *r, const char *group, char one[8])
 {
+    uint32_t code;
+
+    for (size_t n; *group; group += n) {
+        n = text_decode(group, strlen(group), &code);
+        ABBA_ASSERT(n > 0 && n < 8);
+        memcpy(one, group, n);
+        one[n] = '\0';
+        if ((size_t)(r->end - r->at) >= n && memcmp(r->at, one, n) == 0)
+            return one;
+    }
+    return NULL;
+}
+
+static bool read_whole(struct reader *r, const char *groups)
+{
+    char one[8];
     size_t n = take_digits(r, PLAIN_MAX);
 
     if (n == 0)
         return false;
-    while (take(r, group)) {
+    const char *group = separator(r, groups, one); /* the same throughout */
+    while (group && take(r, group)) {
         if (n > 3 && !r->grouped)
             return false;
         r->grouped = true;

@@ -53,6 +53,6 @@ struct order_step order_step(const struct plan *plan, size_t profile, enum sampl
         block += (uint64_t)plan_pairs(plan, &plan->profiles[profile]);
     if (stage != STAGE_WARMUP)
         step.pair = block + 1;
-    step.variant = block_slot(k, (size_t)block, profile, slot);
+    step.variant = plan->import ? slot : block_slot(k, (size_t)block, profile, slot);
     return step;
 }

@@ -26,7 +26,7 @@ struct order_step {
 /* Number of runs of a stage of the profile with that index. */
 uint64_t order_count(const struct plan *plan, size_t profile, enum sample_stage stage);
 
-/* Step `n` (0..) of that stage. */
+/* Step `n` (0..) of that stage. Of an imported series: as the variants are listed, in each pair. */
 struct order_step order_step(const struct plan *plan, size_t profile, enum sample_stage stage,
                              uint64_t n);
 

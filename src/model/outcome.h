@@ -66,6 +66,7 @@ enum role_end {
     ROLE_SIGNALED,     /* signal, not sent by abba */
     ROLE_STOPPED,      /* by its declared stop signal: a good end */
     ROLE_KILLED,       /* by abba: time-out, another role's failure, interruption */
+    ROLE_IMPORTED,     /* abba did not run it: there is what it printed, and nothing else */
 };
 
 struct role_outcome {

@@ -84,20 +84,28 @@ static bool split_suffix(const char *name, const char *suffix, char *stem, size_
     return true;
 }
 
+/* What follows from the runner's reports alone. */
+static bool derived_of_reports(const struct runner *r, const char *metric)
+{
+    bool time = runner_find_metric(r, "delivery_time") != NULL;
+
+    if (strcmp(metric, "throughput") == 0)
+        return time && runner_find_metric(r, "delivered_bytes");
+    return strcmp(metric, "messages_per_second") == 0 && time &&
+           runner_find_metric(r, "delivered_messages");
+}
+
 /* What follows from the runner's reports and from what is measured anyway. */
 static bool derived(const struct plan *p, const struct runner *r, const char *metric)
 {
-    bool time = runner_find_metric(r, "delivery_time") != NULL;
     bool bytes = runner_find_metric(r, "delivered_bytes") != NULL;
     bool messages = runner_find_metric(r, "delivered_messages") != NULL;
     char stem[64];
 
     if (strcmp(metric, "effective_cores") == 0)
         return true;
-    if (strcmp(metric, "throughput") == 0)
-        return bytes && time;
-    if (strcmp(metric, "messages_per_second") == 0)
-        return messages && time;
+    if (derived_of_reports(r, metric))
+        return true;
     if (strcmp(metric, "cpu_per_gbit") == 0)
         return bytes;
     if (strcmp(metric, "cpu_per_message") == 0)
@@ -111,6 +119,8 @@ static bool runner_yields(const struct plan *p, const struct runner *r, const ch
 {
     const struct metric_def *def = metric_find(metric);
 
+    if (p->import)
+        return runner_find_metric(r, metric) || derived_of_reports(r, metric);
     return (def && def->kind == METRIC_MEASURED) || runner_find_metric(r, metric) ||
            counted(p, metric) || derived(p, r, metric);
 }

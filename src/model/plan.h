@@ -19,12 +19,16 @@ struct buf;
 /* The rules of judging that an archive was made under; see judge/. */
 #define PLAN_ANALYSIS 1
 
+/* Whether abba ran the series itself, or read output of runs that it did not make. */
+enum plan_import { IMPORT_NONE, IMPORT_PAIRED, IMPORT_UNPAIRED };
+
 struct plan {
-    const char *series;  /* its name: the profiles joined, or the --series file's */
-    const char *command; /* "run" or "compare" */
+    const char *series;      /* its name: the profiles joined, or the --series file's */
+    const char *command;     /* "run", "compare" or "import" */
+    enum plan_import import; /* pairs stand in the order in which they were listed */
     int analysis;
     struct variant *variants; /* variants[0] is the baseline */
-    size_t variant_count;     /* >= 2 */
+    size_t variant_count;     /* >= 2; imported and unpaired: >= 1 */
     struct runner *runners;   /* those that any profile or variant uses */
     size_t runner_count;
     struct profile *profiles; /* expanded, in the order in which they run */
@@ -35,7 +39,7 @@ struct plan {
     bool aa;                 /* the baseline against itself */
     bool allow_failures;     /* a run that exits non-zero is a sample like any other (compare -f) */
     bool unsupported_fail;   /* a profile that this machine cannot run is an error, not skipped */
-    const char *isolation;   /* "pid-namespace" or "subreaper" */
+    const char *isolation;   /* "pid-namespace" or "subreaper"; imported: "none" */
     const char *input;       /* file given to every root process as standard input, or NULL */
     const char *input_path;  /* where it is found here; not part of the plan */
     char input_sha256[65];   /* of that file; "" without one */

@@ -9,8 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const commands[] = {"run", "compare", NULL};
-static const char *const isolations[] = {"pid-namespace", "subreaper", NULL};
+static const char *const commands[] = {"run", "compare", "import", NULL};
+static const char *const isolations[] = {"pid-namespace", "subreaper", "none", NULL};
+static const char *const imports[] = {"", "paired", "unpaired", NULL};
 static const char *const unsupported[] = {"skip", "fail", NULL};
 
 /* ---- encoding ---- */
@@ -52,6 +53,8 @@ static void encode_plain(const struct plan *p, struct buf *out)
     jw_object_begin(&w);
     jw_key(&w, "series"), jw_string(&w, p->series);
     jw_key(&w, "command"), jw_string(&w, p->command);
+    if (p->import)
+        jw_key(&w, "imported"), jw_string(&w, imports[p->import]);
     jw_key(&w, "analysis"), jw_int(&w, p->analysis);
     encode_lists(p, &w);
     jw_key(&w, "seed"), jw_string(&w, seed);
@@ -110,7 +113,7 @@ static int decode_variants(const struct fields *f, struct plan *p, struct arena 
             if (strcmp(p->variants[k].name, p->variants[i].name) == 0)
                 return fields_error(&item, err, "variant '%s' is there twice", p->variants[i].name);
     }
-    if (p->variant_count < 2)
+    if (p->variant_count < (p->import == IMPORT_UNPAIRED ? 1 : 2))
         return fields_error(&list, err, "has %zu variants: a comparison needs two",
                             p->variant_count);
     return 0;
@@ -204,10 +207,11 @@ static int decode_hash(const struct fields *f, const char *key, char out[DIGEST_
 static int decode_scalars(const struct fields *f, struct plan *p, struct arena *arena,
                           struct err *err)
 {
-    int command = 0, isolation = 0, fail = 0;
+    int command = 0, isolation = 0, fail = 0, import = 0;
 
     if (decode_text(f, "series", FIELDS_REQUIRED, arena, &p->series, err) < 0 ||
         fields_choice(f, "command", FIELDS_REQUIRED, commands, &command, err) < 0 ||
+        fields_choice(f, "imported", FIELDS_OPTIONAL, imports, &import, err) < 0 ||
         decode_int(f, "analysis", FIELDS_REQUIRED, 1, 1000000, &p->analysis, err) < 0 ||
         decode_strings(f, "events", FIELDS_REQUIRED, arena, &p->events, err) < 0 ||
         decode_seed(f, p, err) < 0 || fields_bool(f, "aa", FIELDS_REQUIRED, &p->aa, err) < 0 ||
@@ -218,6 +222,10 @@ static int decode_scalars(const struct fields *f, struct plan *p, struct arena *
         decode_hash(f, "input_sha256", p->input_sha256, err) < 0)
         return -1;
     p->command = commands[command];
+    p->import = (enum plan_import)import;
+    if ((p->import != IMPORT_NONE) != (strcmp(p->command, "import") == 0))
+        return fields_error(f, err, "'imported' and the command '%s' do not go together",
+                            p->command);
     p->isolation = isolations[isolation];
     p->unsupported_fail = fail == 1;
     return env_decode(f, &p->env, &p->env_count, arena, err);
@@ -226,11 +234,10 @@ static int decode_scalars(const struct fields *f, struct plan *p, struct arena *
 int plan_decode(struct plan *p, const struct json *root, const char *file, struct arena *arena,
                 struct err *err)
 {
-    static const char *const keys[] = {"series",    "command",  "analysis",       "variants",
-                                       "runners",   "profiles", "thresholds",     "events",
-                                       "seed",      "aa",       "allow_failures", "unsupported",
-                                       "isolation", "input",    "input_sha256",   "env",
-                                       NULL};
+    static const char *const keys[] = {
+        "series",      "command",    "imported", "analysis",     "variants", "runners",
+        "profiles",    "thresholds", "events",   "seed",         "aa",       "allow_failures",
+        "unsupported", "isolation",  "input",    "input_sha256", "env",      NULL};
     struct fields f, thresholds;
 
     *p = (struct plan){0};

@@ -83,6 +83,15 @@ struct report_failure {
     uint64_t run;            /* the first one's number */
 };
 
+/* One metric of one variant of an imported series whose runs are no pairs. */
+struct report_summary {
+    const char *variant, *metric, *unit;
+    enum metric_better better;
+    int runs, of; /* with a value; all */
+    double mean, median, spread, min, max;
+    struct strings missing; /* statuses and reasons of values that were not ok, each once */
+};
+
 struct report_profile {
     const char *profile;
     enum verdict verdict;
@@ -98,6 +107,8 @@ struct report_profile {
     size_t failure_count;
     struct report_aa *aa; /* A/A series only */
     size_t aa_count;
+    struct report_summary *summaries; /* unpaired imported series only; it has no metrics then */
+    size_t summary_count;
     struct strings notes; /* slot effect, noise, sizing advice, what was not measured and why */
 };
 

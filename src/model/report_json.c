@@ -70,6 +70,18 @@ static const struct member aa_members[] = {
 static const struct shape aa_shape = SHAPE(aa_members, report_aa);
 #undef OWNER
 
+#define OWNER report_summary
+static const struct member summary_members[] = {
+    {"variant", KIND_TEXT, AT(variant), 0, NULL},    {"metric", KIND_TEXT, AT(metric), 0, NULL},
+    {"unit", KIND_TEXT, AT(unit), 0, NULL},          {"better", KIND_BETTER, AT(better), 0, NULL},
+    {"runs", KIND_COUNT, AT(runs), 0, NULL},         {"of", KIND_COUNT, AT(of), 0, NULL},
+    {"mean", KIND_FIGURE, AT(mean), 0, NULL},        {"median", KIND_FIGURE, AT(median), 0, NULL},
+    {"spread", KIND_FIGURE, AT(spread), 0, NULL},    {"range", KIND_RANGE, AT(min), 0, NULL},
+    {"missing", KIND_STRINGS, AT(missing), 0, NULL},
+};
+static const struct shape summary_shape = SHAPE(summary_members, report_summary);
+#undef OWNER
+
 #define OWNER report_profile
 static const struct member profile_members[] = {
     {"profile", KIND_TEXT, AT(profile), 0, NULL},
@@ -85,6 +97,7 @@ static const struct member profile_members[] = {
     {"noisy_pairs", KIND_COUNT, AT(noisy_pairs), 0, NULL},
     {"failures", KIND_LIST, AT(failures), AT(failure_count), &failure_shape},
     {"aa", KIND_LIST, AT(aa), AT(aa_count), &aa_shape},
+    {"summaries", KIND_LIST_IF_ANY, AT(summaries), AT(summary_count), &summary_shape},
     {"notes", KIND_STRINGS, AT(notes), 0, NULL},
 };
 static const struct shape profile_shape = SHAPE(profile_members, report_profile);

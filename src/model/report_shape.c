@@ -87,6 +87,7 @@ static void write_member(struct json_writer *w, const struct member *m, const ch
     case KIND_STRINGS:
         return write_strings(w, at);
     case KIND_LIST:
+    case KIND_LIST_IF_ANY:
         return write_list(w, m, owner);
     case KIND_OBJECT:
         if (!*(const void *const *)at)
@@ -95,10 +96,18 @@ static void write_member(struct json_writer *w, const struct member *m, const ch
     }
 }
 
+static bool is_left_out(const struct member *m, const void *object)
+{
+    return m->kind == KIND_LIST_IF_ANY &&
+           *(const size_t *)(const void *)((const char *)object + m->count_offset) == 0;
+}
+
 static void write_object(struct json_writer *w, const struct shape *shape, const void *object)
 {
     jw_object_begin(w);
     for (size_t i = 0; i < shape->count; i++) {
+        if (is_left_out(&shape->members[i], object))
+            continue;
         jw_key(w, shape->members[i].key);
         write_member(w, &shape->members[i], object);
     }
@@ -301,6 +310,7 @@ static int read_member(const struct fields *f, const struct member *m, char *own
     case KIND_STRINGS:
         return read_strings(f, arena, at, err);
     case KIND_LIST:
+    case KIND_LIST_IF_ANY:
         return read_list(f, m, owner, arena, err);
     case KIND_OBJECT:
         if (json_kind(f->value) == JSON_NULL)
@@ -325,6 +335,8 @@ static int read_object(const struct fields *f, const struct shape *shape, void *
     for (size_t i = 0; i < shape->count; i++) {
         struct fields child = {0};
 
+        if (shape->members[i].kind == KIND_LIST_IF_ANY && !fields_has(f, keys[i]))
+            continue;
         if (fields_child(f, keys[i], FIELDS_REQUIRED, &child, err) < 0 ||
             read_member(&child, &shape->members[i], object, arena, err) < 0)
             return -1;

@@ -60,8 +60,10 @@ struct runner_role {
 /* How numbers are written in a runner's output; declared, never guessed. */
 struct number_format {
     const char *decimal; /* one character, UTF-8 */
-    const char *group;   /* one character, UTF-8, or "" for none */
+    const char *group;   /* one character, UTF-8, "" for none, or NUMBER_BLANKS for any one of it */
 };
+
+#define NUMBER_BLANKS " \xc2\xa0\xe2\x80\xaf"
 
 enum metric_source { SOURCE_STDOUT, SOURCE_STDERR, SOURCE_FILE };
 enum match_which { MATCH_ONE, MATCH_FIRST, MATCH_LAST, MATCH_ALL };

@@ -28,7 +28,8 @@ static int decode_numbers(const struct fields *at, struct number_format *numbers
     static const char *const keys[] = {"decimal", "group", NULL};
     static const char *const decimals[] = {".", ",", NULL};
     static const char *const groups[] = {
-        "", " ", ",", ".", "'", "_", "\xc2\xa0", "\xe2\x80\xaf", "\xe2\x80\x99", NULL};
+        "",  " ", ",", ".", "'", "_", "\xc2\xa0", "\xe2\x80\xaf", "\xe2\x80\x99", NUMBER_BLANKS,
+        NULL};
 
     *numbers = (struct number_format){.decimal = ".", .group = ""};
     if (!at->value)
@@ -37,7 +38,8 @@ static int decode_numbers(const struct fields *at, struct number_format *numbers
         decode_separator(at, "decimal", "'.' and ','", decimals, arena, &numbers->decimal, err) <
             0 ||
         decode_separator(at, "group",
-                         "none (\"\"), space, ',', '.', ''', '_', U+00A0, U+202F and U+2019",
+                         "none (\"\"), space, ',', '.', ''', '_', U+00A0, U+202F, U+2019, and "
+                         "the text of space, U+00A0 and U+202F for any one of these",
                          groups, arena, &numbers->group, err) < 0)
         return -1;
     if (strcmp(numbers->decimal, numbers->group) == 0)

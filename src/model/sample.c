@@ -117,6 +117,11 @@ static void put_role(struct json_writer *w, const struct sample_role *r)
     jw_key(w, r->name);
     jw_object_begin(w);
     put_text(w, "end", r->end);
+    if (strcmp(r->end, SAMPLE_END_IMPORTED) == 0) {
+        put_files(w, r);
+        jw_object_end(w);
+        return;
+    }
     jw_key(w, "exit_code");
     jw_int(w, r->exit_code);
     if (r->signal)

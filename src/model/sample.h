@@ -24,6 +24,8 @@ struct sample_metric {
     double floor; /* differences up to this count as no change; 0 for most */
 };
 
+#define SAMPLE_END_IMPORTED "imported"
+
 /* A raw file of the run, below raw/. */
 struct sample_file {
     const char *path; /* relative to the archive: "raw/000001-receiver.stdout" */
@@ -34,7 +36,8 @@ struct sample_file {
 
 struct sample_role {
     const char *name;
-    const char *end; /* "exited", "signaled", "stopped", "killed", "start_failed", "not_started" */
+    const char *end; /* SAMPLE_END_IMPORTED: the files are all there is; "exited", "signaled",
+                        "stopped", "killed", "start_failed", "not_started" */
     int exit_code, signal;
     const char *error; /* NULL or one line */
     double wall_s, user_s, system_s;

@@ -226,15 +226,17 @@ static const char *const role_keys[] = {
     "files",
 };
 #define ROLE_OPTIONAL (1u << ROLE_SIGNAL | 1u << ROLE_ERROR | 1u << ROLE_STDERR_TAIL)
-static const struct line_shape role_shape = {role_keys, COUNT(role_keys),
-                                             ((1u << COUNT(role_keys)) - 1) & ~ROLE_OPTIONAL};
+#define ROLE_REQUIRED (((1u << COUNT(role_keys)) - 1) & ~ROLE_OPTIONAL)
+#define ROLE_OF_IMPORTED (1u << ROLE_END | 1u << ROLE_FILES)
+static const struct line_shape role_shape = {role_keys, COUNT(role_keys), ROLE_OF_IMPORTED};
 
-static const char *const end_names[] = {"not_started", "start_failed", "exited",
-                                        "signaled",    "stopped",      "killed"};
+static const char *const end_names[] = {
+    "not_started", "start_failed", "exited", "signaled", "stopped", "killed", SAMPLE_END_IMPORTED};
 
 struct role_draft {
     struct sample_role r;
     const struct sample_role *like; /* never NULL; empty without an earlier sample */
+    uint32_t seen;
 };
 
 static int read_end(struct line *d, const char **out)
@@ -252,6 +254,7 @@ static int read_role_member(struct line *d, size_t key, void *into)
     struct role_draft *draft = into;
     struct sample_role *r = &draft->r;
 
+    draft->seen |= (uint32_t)1 << key;
     switch ((enum role_key)key) {
     case ROLE_END:
         return read_end(d, &r->end);
@@ -295,6 +298,22 @@ static int read_role_member(struct line *d, size_t key, void *into)
     return -1;
 }
 
+/* A role that abba did not run has an end and files, any other one all that is measured. */
+static int check_role(struct line *d, const struct role_draft *draft)
+{
+    bool imported = strcmp(draft->r.end, SAMPLE_END_IMPORTED) == 0;
+    uint32_t missing = ROLE_REQUIRED & ~draft->seen;
+
+    if (imported)
+        return draft->seen == ROLE_OF_IMPORTED
+                   ? 0
+                   : line_fault(d, "an imported role has only 'end' and 'files'");
+    for (size_t i = 0; i < COUNT(role_keys); i++)
+        if (missing & ((uint32_t)1 << i))
+            return line_fault(d, "key '%s' is missing", role_keys[i]);
+    return 0;
+}
+
 static int read_each_role(struct line *d, struct sample *s)
 {
     static const struct sample_role nothing;
@@ -311,7 +330,7 @@ static int read_each_role(struct line *d, struct sample *s)
         struct role_draft draft = {.like = twin};
 
         line_enter(d, &key);
-        if (line_object(d, &role_shape, read_role_member, &draft) < 0)
+        if (line_object(d, &role_shape, read_role_member, &draft) < 0 || check_role(d, &draft) < 0)
             return -1;
         line_leave(d);
         draft.r.name = line_keep(d, &key, twin->name);

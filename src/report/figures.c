@@ -340,10 +340,22 @@ bool note_is_repeated(const struct report *r, const struct report_profile *p, co
     return false;
 }
 
+void figure_plain(double value, char out[FIGURE_TEXT])
+{
+    if (isfinite(value))
+        snprintf(out, FIGURE_TEXT, "%.7g", value);
+    else
+        snprintf(out, FIGURE_TEXT, "-");
+}
+
 void profile_summary(const struct report_profile *p, struct buf *out)
 {
     if (p->verdict == VERDICT_IDENTICAL) {
         buf_addstr(out, "nothing was run: the same files, arguments and environment on all sides");
+        return;
+    }
+    if (p->summary_count > 0) {
+        buf_addstr(out, "runs that are no pairs");
         return;
     }
     if (p->complete_pairs == p->pairs)

@@ -18,6 +18,9 @@ struct buf;
 /* A value in its metric's unit, scaled: "4.52ms". A long unit is left to the metric's name. */
 void figure_value(double value, const char *unit, char out[FIGURE_TEXT]);
 
+/* Seven significant digits in the base unit; "-" if it is none. */
+void figure_plain(double value, char out[FIGURE_TEXT]);
+
 /* The unit if figure_value leaves it out ("CPU-s/Gbit"), else "". */
 const char *figure_unit(const char *unit);
 

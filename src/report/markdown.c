@@ -194,6 +194,35 @@ static void failure_lines(const struct report_profile *profile, struct buf *out)
     }
 }
 
+/* Runs that are no pairs: each variant's figures by themselves. */
+static void summary_lines(const struct report_profile *profile, struct buf *out)
+{
+    char text[FIGURE_TEXT];
+
+    if (profile->summary_count == 0)
+        return;
+    buf_addstr(out, "| variant | metric | unit | runs | mean | median | min | max |\n"
+                    "|---|---|---|--:|--:|--:|--:|--:|\n");
+    for (size_t i = 0; i < profile->summary_count; i++) {
+        const struct report_summary *x = &profile->summaries[i];
+        const double figures[] = {x->mean, x->median, x->min, x->max};
+
+        buf_addstr(out, "| ");
+        text_markdown(out, x->variant);
+        buf_addstr(out, " | ");
+        text_markdown(out, x->metric);
+        buf_addstr(out, " | ");
+        text_markdown(out, x->unit);
+        buf_printf(out, " | %d of %d |", x->runs, x->of);
+        for (size_t k = 0; k < 4; k++) {
+            figure_plain(figures[k], text);
+            buf_printf(out, " %s |", text);
+        }
+        buf_addch(out, '\n');
+    }
+    buf_addch(out, '\n');
+}
+
 static void profile_part(const struct report *r, const struct report_profile *profile,
                          const struct report_style *style, struct buf *out)
 {
@@ -215,6 +244,7 @@ static void profile_part(const struct report *r, const struct report_profile *pr
         any = true;
         table_line(profile, m, false, with_candidate, style->utf8, out);
     }
+    summary_lines(profile, out);
     buf_addch(out, '\n');
     sentences(profile, out);
     notes(r, profile, &profile->notes, out);

@@ -120,6 +120,55 @@ static void aa_table(struct page *p, const struct report_profile *profile)
     table_write(&t, PAGE_INDENT, p->width, p->style->color, p->out);
 }
 
+/* Runs that are no pairs: each variant's figures by themselves. */
+static void summary_table(struct page *p, const struct report_profile *profile)
+{
+    static const struct table_column columns[] = {
+        {.title = "variant", .shrink = true},
+        {.title = "metric", .gap = 2},
+        {.title = "unit", .gap = 2},
+        {.title = "runs", .right = true, .gap = 2},
+        {.title = "mean", .right = true, .gap = 2},
+        {.title = "median", .right = true, .gap = 2},
+        {.title = "min", .right = true, .gap = 2},
+        {.title = "max", .right = true, .gap = 2},
+    };
+    struct table t;
+    char text[FIGURE_TEXT];
+
+    if (profile->summary_count == 0)
+        return;
+    table_init(&t, columns, sizeof(columns) / sizeof(columns[0]), &p->arena);
+    for (size_t i = 0; i < profile->summary_count; i++) {
+        const struct report_summary *x = &profile->summaries[i];
+        const double figures[] = {x->mean, x->median, x->min, x->max};
+
+        if (x->runs == 0 && !p->style->verbose)
+            continue;
+        table_row(&t);
+        table_set(&t, 0, TONE_PLAIN, x->variant);
+        table_set(&t, 1, TONE_PLAIN, x->metric);
+        table_set(&t, 2, TONE_DIM, x->unit);
+        table_set(&t, 3, TONE_PLAIN,
+                  x->runs == x->of ? arena_printf(&p->arena, "%d", x->runs)
+                                   : arena_printf(&p->arena, "%d of %d", x->runs, x->of));
+        for (size_t k = 0; k < 4; k++) {
+            figure_plain(figures[k], text);
+            table_set(&t, 4 + k, TONE_PLAIN, text);
+        }
+    }
+    buf_addch(p->out, '\n');
+    table_write(&t, PAGE_INDENT, p->width, p->style->color, p->out);
+    for (size_t i = 0; i < profile->summary_count; i++)
+        for (size_t k = 0; (profile->summaries[i].runs > 0 || p->style->verbose) &&
+                           k < profile->summaries[i].missing.count;
+             k++)
+            page_labelled(p, "note",
+                          arena_printf(&p->arena, "%s of '%s': %s", profile->summaries[i].metric,
+                                       profile->summaries[i].variant,
+                                       profile->summaries[i].missing.items[k]));
+}
+
 /* What the gating metrics could have shown; with --verbose it stands in the table. */
 static void sees_line(struct page *p, const struct report_profile *profile)
 {
@@ -162,6 +211,7 @@ static void profile_block(struct page *p, const struct report_profile *profile)
         page_metrics(p, profile, p->r->variants.items[v]);
     }
     aa_table(p, profile);
+    summary_table(p, profile);
     sees_line(p, profile);
     notes(p, profile, &profile->notes);
     buf_release(&summary);
