@@ -13,10 +13,23 @@
 #include <string.h>
 
 const struct command_def *const cli_commands[] = {
-    &command_compare, &command_run,  &command_report,  &command_verify,
-    &command_resume,  &command_pack, &command_unpack,  &command_import,
-    &command_list,    &command_net,  &command_doctor,  &command_completion,
-    &command_manual,  &command_help, &command_version, NULL,
+    &command_compare,
+    &command_run,
+    &command_report,
+    &command_verify,
+    &command_resume,
+    &command_rerun,
+    &command_pack,
+    &command_unpack,
+    &command_import,
+    &command_list,
+    &command_net,
+    &command_doctor,
+    &command_completion,
+    &command_manual,
+    &command_help,
+    &command_version,
+    NULL,
 };
 
 static int signal_later;

@@ -11,6 +11,7 @@ extern const struct command_def command_run;
 extern const struct command_def command_report;
 extern const struct command_def command_verify;
 extern const struct command_def command_resume;
+extern const struct command_def command_rerun;
 extern const struct command_def command_pack;
 extern const struct command_def command_unpack;
 extern const struct command_def command_import;

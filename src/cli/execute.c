@@ -31,10 +31,13 @@ struct session {
     const struct execute_options *options;
     struct plan plan;
     struct progress progress;
-    struct resumption *resume; /* the archive to go on with, or NULL */
-    const char *folder;        /* of the archive */
-    const char *temporary;     /* folder that holds it and is removed at the end, or NULL */
-    struct archive *read;      /* the finished series, read back, and what was judged from it */
+    struct resumption *resume;  /* the archive to go on with, or NULL */
+    const struct archive *like; /* the archive that is run again, or NULL */
+    execute_done *done;         /* what is done instead of printing the report */
+    void *user;                 /* for done */
+    const char *folder;         /* of the archive */
+    const char *temporary;      /* folder that holds it and is removed at the end, or NULL */
+    struct archive *read;       /* the finished series, read back, and what was judged from it */
     struct report report;
     struct arena judged;
 };
@@ -178,6 +181,8 @@ int execute_print(const struct settings *s, const struct report *r, const struct
 static int print_report(struct session *x, const char *digest, struct err *err)
 {
     const char *kept = x->temporary ? NULL : x->folder;
+    if (x->done)
+        return x->done(x->user, &x->report, x->read, x->folder, digest, err);
     if (execute_print(x->s, &x->report, x->read, kept, kept ? digest : NULL, err) != 0)
         return -1;
     if (kept && (x->s->format != FORMAT_TEXT || x->s->output))
@@ -200,6 +205,7 @@ static int make_runs(struct session *x, struct series_result *result, struct err
         .report = on_report,
         .user = x,
         .resume = x->resume,
+        .like = x->like,
     };
     int rc = series_run(&x->plan, &options, result, err);
     progress_wipe(&x->progress);
@@ -292,6 +298,18 @@ int execute_resume(struct settings *s, struct resumption *r, struct err *err)
     if (execute_check_output(s, err) != 0 || execute_check_key(s, true, err) != 0)
         return -1;
     return s->plan ? planning_show(s, &r->plan, err) : carry_out(&x, err);
+}
+
+int execute_again(struct settings *s, const struct plan *plan, const struct archive *like,
+                  execute_done *done, void *user, struct err *err)
+{
+    const struct execute_options options = {.keep = true};
+    struct session x = {
+        .s = s, .options = &options, .plan = *plan, .like = like, .done = done, .user = user};
+
+    if (execute_check_output(s, err) != 0 || execute_check_key(s, true, err) != 0)
+        return -1;
+    return carry_out(&x, err);
 }
 
 /* The archive to go on with, which must be one of that plan. */

@@ -49,6 +49,17 @@ int execute_check_output(const struct settings *s, struct err *err);
 /* So is a key that cannot sign; `kept`: there will be an archive. */
 int execute_check_key(const struct settings *s, bool kept, struct err *err);
 
+/* What is done with the report of a series that was run again; returns the exit status or -1. */
+typedef int execute_done(void *user, const struct report *now, const struct archive *a,
+                         const char *folder, const char *digest, struct err *err);
+
+/*
+ * Runs the plan of the archive `like` (with programs found here) into a new archive, with the
+ * network back ends that it had, and calls `done`. Returns what that returns, or -1.
+ */
+int execute_again(struct settings *s, const struct plan *plan, const struct archive *like,
+                  execute_done *done, void *user, struct err *err);
+
 /* Prints a report in the format and to the place that the settings ask for; `a` is what it was
  * judged from, `archive` its folder if it is kept. */
 int execute_print(const struct settings *s, const struct report *r, const struct archive *a,

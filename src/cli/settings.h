@@ -69,6 +69,7 @@ struct settings {
     bool names;             /* list */
     const char *role;       /* net */
     bool probe;
+    bool allow_different; /* rerun */
 };
 
 void settings_init(struct settings *s);

@@ -513,6 +513,15 @@ int plan_build(struct plan *p, const struct plan_request *q, struct arena *arena
     return 0;
 }
 
+int plan_find_input(struct plan *p, char sha256[65], struct arena *arena, struct err *err)
+{
+    p->input_path = home_show(p->input, arena);
+    if (digest_sha256_file(p->input_path, sha256, NULL, err) == 0)
+        return 0;
+    err->code = ERR_CONFIG;
+    return -1;
+}
+
 /* The input must be what it was. */
 static int find_input(struct plan *p, struct arena *arena, struct err *err)
 {
@@ -520,11 +529,8 @@ static int find_input(struct plan *p, struct arena *arena, struct err *err)
 
     if (!p->input)
         return 0;
-    p->input_path = home_show(p->input, arena);
-    if (digest_sha256_file(p->input_path, hex, NULL, err) < 0) {
-        err->code = ERR_CONFIG;
+    if (plan_find_input(p, hex, arena, err) < 0)
         return -1;
-    }
     if (strcmp(hex, p->input_sha256) == 0)
         return 0;
     return err_set(err, ERR_CONFIG,

@@ -41,8 +41,8 @@ struct plan_request {
                            const char **isolation, struct arena *arena, struct err *err);
     /*
      * Asks the variant's program whether it can run the load, where its runner has a command for
-     * that. Stores into `reason` why not (in the arena), or NULL. -1 where it cannot be asked. NULL:
-     * every variant can run everything.
+     * that. Stores into `reason` why not (in the arena), or NULL. -1 where it cannot be asked.
+     * NULL: every variant can run everything.
      */
     int (*look_at_support)(void *user, const struct plan *plan, const struct profile *profile,
                            const struct variant *variant, const char **reason, struct arena *arena,
@@ -65,6 +65,9 @@ void plan_command_runner(struct runner *r, struct arena *arena);
  * is not what the plan holds is an error (ERR_CONFIG).
  */
 int plan_find_programs(struct plan *p, struct arena *arena, struct err *err);
+
+/* Where the input of a plan is (p->input_path) and its checksum, whatever that is. ERR_CONFIG. */
+int plan_find_input(struct plan *p, char sha256[65], struct arena *arena, struct err *err);
 
 /* Expected time of the series, pauses included, without confirming stages; 0 where a load has no
  * duration. */

@@ -7,6 +7,7 @@
 #define ABBA_REPORT_REPORT_H
 
 #include "model/lab_report.h"
+#include "model/reproduction.h"
 
 struct buf;
 
@@ -22,6 +23,11 @@ struct report_style {
 void report_text(const struct report *r, const struct report_style *style, struct buf *out);
 void report_markdown(const struct report *r, const struct report_style *style, struct buf *out);
 void report_junit(const struct report *r, struct buf *out);
+
+/* Whether a series that was run again came out as before; `style` names the new archive. Where the
+ * machine is another one, no figure stands in it that belongs to a machine. */
+void reproduction_text(const struct reproduction *r, const struct report_style *style,
+                       struct buf *out);
 
 /* The same of a lab: what its comparisons say together, then each one's own report. */
 void lab_text(const struct lab_report *r, const struct report_style *style, struct buf *out);
