@@ -120,6 +120,9 @@ int resume_open(struct resumption *r, const char *folder, struct arena *arena, s
         return err->code == ERR_UNFINISHED
                    ? err_hint(err, "only warm-up runs can be in it: run the series again")
                    : -1;
+    if (r->archive->plan->import)
+        return err_set(err, ERR_CONFIG, "archive '%s' was imported: it holds no plan to run",
+                       folder);
     if (check_archive(r, arena, err) < 0 || check_tool(r->archive, err) < 0)
         return -1;
     return find_programs(r, arena, err) < 0 ? -1 : check_loaded(r->archive, err);
