@@ -3,10 +3,10 @@
  * prints and exits; nothing else does.
  */
 #include "../common/timing.h"
+#include "cost.h"
 #include "datagrams.h"
 #include "library.h"
 #include "options.h"
-#include "pace.h"
 #include "receiver.h"
 #include "relay.h"
 #include "sender.h"
@@ -16,7 +16,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 enum { EXIT_INTACT = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_UNSUPPORTED = 3 };
@@ -215,28 +214,18 @@ static int check(const struct options *o)
     return EXIT_UNSUPPORTED;
 }
 
-static enum offer offer_nothing(void *user, uint32_t stream, int64_t now)
+static int cost(const struct options *o)
 {
-    (void)user, (void)stream, (void)now;
-    return OFFER_TAKEN;
-}
+    struct cost c;
 
-static int pace(const struct options *o)
-{
-    struct pace p = {.rate_bps = o->rate_bps,
-                     .duration_ns = o->duration_ns,
-                     .payload = o->payload,
-                     .streams = o->streams,
-                     .offer = offer_nothing};
-    struct rusage used;
-
-    pace_run(&p);
-    getrusage(RUSAGE_SELF, &used);
+    cost_measure(o, &c);
     printf("pacer=tick-1ms-sleep\n");
-    printf("ticks=%" PRIu64 "\n", p.ticks);
-    printf("time=%.6f\n", (double)(p.ended_ns - p.started_ns) / NS_PER_S);
-    printf("cpu_time=%.6f\n", (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
-                                  (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6);
+    printf("ticks=%" PRIu64 "\n", c.ticks);
+    printf("pacing_time=%.6f\n", c.pacing_s);
+    printf("pacing_cpu_time=%.6f\n", c.pacing_cpu_s);
+    printf("bare_sleeps_cpu_time=%.6f\n", c.bare_cpu_s);
+    printf("make_ns=%.1f\n", c.make_ns);
+    printf("check_ns=%.1f\n", c.check_ns);
     return EXIT_INTACT;
 }
 
@@ -297,8 +286,8 @@ static int dispatch(const char *name, const struct options *o)
         return role(o, send_all);
     if (strcmp(name, "check") == 0)
         return check(o);
-    if (strcmp(name, "pace") == 0)
-        return pace(o);
+    if (strcmp(name, "cost") == 0)
+        return cost(o);
     if (strcmp(name, "relay") == 0)
         return relay(o);
     if (strcmp(name, "feed") == 0)
@@ -318,7 +307,7 @@ static int run(int argc, char **argv)
     if (argc < 2) {
         err_set(
             &e,
-            "no sub-command: receive, send, relay, check, pace, feed or sink; see 'srt --help'");
+            "no sub-command: receive, send, relay, check, cost, feed or sink; see 'srt --help'");
         return complain(&e, EXIT_USAGE);
     }
     rc = strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0

@@ -295,7 +295,7 @@ void options_help(FILE *out)
           "       srt send    --listen|--call ADDRESS:PORT [options]\n"
           "       srt relay   --listen ADDRESS:PORT --call ADDRESS:PORT --naks N\n"
           "       srt check   [options]     whether the library takes these options\n"
-          "       srt pace    [options]     a sender's pacing without any sending\n"
+          "       srt cost    [options]     what pacing and checking cost by themselves\n"
           "       srt feed    --call ADDRESS:PORT, srt sink --listen ADDRESS:PORT: the same\n"
           "                   payloads over bare UDP, for programs that carry them further\n"
           "\n"
