@@ -38,6 +38,7 @@ git                   command git
 procps                command ps
 util-linux            command unshare
 iperf3                command iperf3
+iputils-ping          command ping
 pigz                  command pigz
 zstd                  command zstd
 gzip                  command gzip
