@@ -8,6 +8,7 @@
 
 #define ARCHIVE_SERIES "series.json"
 #define ARCHIVE_LOADED "loaded.json"
+#define ARCHIVE_PROBES "probes.json"
 #define ARCHIVE_SAMPLES "samples.jsonl"
 #define ARCHIVE_REPORT "report.json"
 /* The signature of SHA256SUMS, which cannot list it. */

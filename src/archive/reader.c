@@ -16,6 +16,7 @@
 
 #define SERIES_MAX_BYTES ((size_t)32 << 20)
 #define LOADED_MAX_BYTES ((size_t)32 << 20)
+#define PROBES_MAX_BYTES ((size_t)32 << 20)
 #define REPORT_MAX_BYTES ((size_t)32 << 20)
 #define SAMPLES_MAX_BYTES ((uint64_t)2 << 30)
 #define LINE_MAX_BYTES ((size_t)8 << 20)
@@ -269,6 +270,29 @@ static int read_report(struct archive_store *s, struct err *err)
     return 0;
 }
 
+static int read_probes(struct archive_store *s, struct err *err)
+{
+    const struct json_rules rules = {.max_bytes = PROBES_MAX_BYTES, .code = ERR_ARCHIVE};
+    const char *file = full_name(s, ARCHIVE_PROBES);
+    struct probes *probes = arena_alloc(&s->arena, sizeof *probes);
+    struct buf text = BUF_INIT;
+    struct json *tree = NULL;
+    int rc = -1;
+
+    if (!folder_has(&s->folder, ARCHIVE_PROBES))
+        return 0;
+    if (folder_read(&s->folder, ARCHIVE_PROBES, PROBES_MAX_BYTES, &text, err) == 0 &&
+        (tree = json_parse_with(text.data, text.len, file, &rules, err)) != NULL) {
+        rc = probes_decode(probes, tree, file, &s->arena, err);
+        if (rc < 0)
+            err->code = ERR_ARCHIVE;
+    }
+    json_free(tree);
+    buf_release(&text);
+    s->shown.probes = probes;
+    return rc;
+}
+
 static int read_loaded(struct archive_store *s, struct err *err)
 {
     const struct json_rules rules = {.max_bytes = LOADED_MAX_BYTES, .code = ERR_ARCHIVE};
@@ -303,8 +327,8 @@ int archive_open(struct archive **out, const char *folder, enum archive_roles ro
     arena_init(&s->passing);
     buf_init(&s->report, 0);
     if (folder_open(&s->folder, folder, err) < 0 || read_series(s, err) < 0 ||
-        read_loaded(s, err) < 0 || read_samples(s, err) < 0 || read_checksums(s, err) < 0 ||
-        read_report(s, err) < 0) {
+        read_loaded(s, err) < 0 || read_probes(s, err) < 0 || read_samples(s, err) < 0 ||
+        read_checksums(s, err) < 0 || read_report(s, err) < 0) {
         archive_close(&s->shown);
         return -1;
     }

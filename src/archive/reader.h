@@ -16,6 +16,7 @@
 #include "model/loaded.h"
 #include "model/machine.h"
 #include "model/plan.h"
+#include "model/probes.h"
 #include "model/sample.h"
 
 /* Of which runs the roles are kept: of those that did not end well, or of all. */
@@ -34,6 +35,7 @@ struct archive {
     bool torn;                   /* the last line of samples.jsonl had no newline */
     char digest[65];             /* SHA-256 of SHA256SUMS, "" if unfinished */
     const struct loaded *loaded; /* what really ran; NULL: nothing was recorded */
+    const struct probes *probes; /* of the profiles' networks; NULL: none was probed */
     const char *report;          /* text of report.json, NULL if there is none */
     size_t report_len;
 };

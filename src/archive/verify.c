@@ -294,8 +294,8 @@ static int unfinished(const struct archive *a, struct err *err)
 /* Files that must be there, and nothing but what an archive has. */
 static int check_structure(const struct check *c, struct err *err)
 {
-    static const char *const top[] = {ARCHIVE_SERIES, ARCHIVE_LOADED, ARCHIVE_SAMPLES,
-                                      ARCHIVE_REPORT};
+    static const char *const top[] = {ARCHIVE_SERIES, ARCHIVE_LOADED, ARCHIVE_PROBES,
+                                      ARCHIVE_SAMPLES, ARCHIVE_REPORT};
 
     if (c->archive->finished && !checksums_find(&c->disk, ARCHIVE_REPORT))
         return differs(c, ARCHIVE_REPORT, "is missing", err);
@@ -361,6 +361,8 @@ int archive_check_sources(const struct archive *a, struct err *err)
         checksums_parse(&c.stated, stated.data, stated.len, CHECKSUMS_NAME, err) == 0 &&
         check_listed(&c, ARCHIVE_SERIES, err) == 0)
         rc = check_listed(&c, ARCHIVE_SAMPLES, err);
+    if (rc == 0 && folder_has(&c.folder, ARCHIVE_PROBES))
+        rc = check_listed(&c, ARCHIVE_PROBES, err);
     buf_release(&stated);
     checksums_release(&c.disk);
     checksums_release(&c.stated);

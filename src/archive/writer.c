@@ -291,6 +291,63 @@ int archive_writer_loaded(struct archive_writer *w, const struct loaded *loaded,
     return rc;
 }
 
+/* ---- probes.json ---- */
+
+#define PROBES_MAX_BYTES ((size_t)32 << 20)
+
+/* The probes that the archive has up to now, with room for one more. */
+static int read_probes(const struct archive_writer *w, struct probes *p, struct arena *arena,
+                       struct err *err)
+{
+    struct buf text = BUF_INIT;
+    struct json *tree = NULL;
+    int rc = -1;
+
+    *p = (struct probes){.items = arena_alloc(arena, sizeof *p->items)};
+    if (!folder_has(&w->folder, ARCHIVE_PROBES))
+        return 0;
+    if (folder_read(&w->folder, ARCHIVE_PROBES, PROBES_MAX_BYTES, &text, err) == 0 &&
+        (tree = json_parse(text.data, text.len, ARCHIVE_PROBES, err)) != NULL)
+        rc = probes_decode(p, tree, ARCHIVE_PROBES, arena, err);
+    json_free(tree);
+    buf_release(&text);
+    return rc;
+}
+
+int archive_writer_probe(struct archive_writer *w, const struct net_probe *probe, struct err *err)
+{
+    struct arena arena = ARENA_INIT;
+    struct buf text = BUF_INIT;
+    struct probes all;
+    int rc = -1;
+
+    if (still_open(w, err) == 0 && read_probes(w, &all, &arena, err) == 0) {
+        all.items[all.count] = *probe;
+        redact_text(w, &all.items[all.count++].reason, &arena);
+        probes_encode(&all, &text);
+        rc = folder_replace(&w->folder, ARCHIVE_PROBES, text.data, text.len, err);
+    }
+    buf_release(&text);
+    arena_release(&arena);
+    return rc;
+}
+
+/* Enters the file, whoever wrote it, into the checksums. */
+static int list_probes(struct archive_writer *w, struct err *err)
+{
+    struct buf text = BUF_INIT;
+    char hex[DIGEST_HEX];
+
+    if (!folder_has(&w->folder, ARCHIVE_PROBES))
+        return 0;
+    if (folder_read(&w->folder, ARCHIVE_PROBES, PROBES_MAX_BYTES, &text, err) < 0)
+        return -1;
+    digest_sha256(text.data, text.len, hex);
+    checksums_add(&w->sums, ARCHIVE_PROBES, hex, text.len);
+    buf_release(&text);
+    return 0;
+}
+
 /* ---- raw files ---- */
 
 /* Writes one raw file of the sample's role and enters it there; an empty one is left out. */
@@ -484,6 +541,8 @@ int archive_writer_finish(struct archive_writer *w, const char *report, size_t r
     digest_finish(&w->samples_digest, hex);
     w->samples_digest.context = NULL;
     checksums_add(&w->sums, ARCHIVE_SAMPLES, hex, w->samples_bytes);
+    if (list_probes(w, err) < 0)
+        return -1;
     if (w->has_loaded)
         checksums_add(&w->sums, ARCHIVE_LOADED, w->loaded_sha256, w->loaded_bytes);
     if (put_file(w, ARCHIVE_REPORT, report, report_len, err) < 0)

@@ -13,6 +13,7 @@
 #include "model/machine.h"
 #include "model/outcome.h"
 #include "model/plan.h"
+#include "model/probes.h"
 #include "model/sample.h"
 
 struct archive_writer;
@@ -52,6 +53,9 @@ int archive_writer_series(struct archive_writer *w, const struct plan *plan,
  */
 int archive_writer_sample(struct archive_writer *w, struct sample *s, const struct outcome *o,
                           struct arena *arena, struct err *err);
+
+/* Adds what a probe of a profile's network found to those before it. */
+int archive_writer_probe(struct archive_writer *w, const struct net_probe *probe, struct err *err);
 
 /* Writes what really ran, as far as it is known by now, in the place of what was known before. */
 int archive_writer_loaded(struct archive_writer *w, const struct loaded *loaded, struct err *err);

@@ -214,17 +214,21 @@ static int inside(struct settings *s, const struct net_request *q, size_t role, 
 }
 
 /* A line a figure. The status says whether network and model agree. */
-static int probe(struct settings *s, const struct net_request *q, struct err *err)
+static int probe(struct settings *s, struct net_request *q, struct err *err)
 {
     struct net_probe p;
     struct buf out = BUF_INIT;
     int status;
 
+    q->measure_anew = true;
     if (network_probe(&p, q, PROBE_PACKETS, &s->arena, err) < 0)
         return -1;
     buf_printf(&out, "sent         %d packets, %d came back\n", p.sent, p.received);
-    buf_printf(&out, "round trip   min %.3f ms, p50 %.3f ms, p99 %.3f ms; expected %.3f ms\n",
-               1e3 * p.rtt_min_s, 1e3 * p.rtt_p50_s, 1e3 * p.rtt_p99_s, 1e3 * p.expected_rtt_s);
+    if (p.received == 0)
+        buf_printf(&out, "round trip   none; expected %.3f ms\n", 1e3 * p.expected_rtt_s);
+    else
+        buf_printf(&out, "round trip   min %.3f ms, p50 %.3f ms, p99 %.3f ms; expected %.3f ms\n",
+                   1e3 * p.rtt_min_s, 1e3 * p.rtt_p50_s, 1e3 * p.rtt_p99_s, 1e3 * p.expected_rtt_s);
     buf_printf(&out, "loss         %.3g%% of the round trips; expected %.3g%%\n", 100 * p.loss,
                100 * p.expected_loss);
     if (p.capacity_packets_s)

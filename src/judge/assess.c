@@ -184,6 +184,17 @@ static void count_warmup(struct assessment *x, const struct sample *run, size_t 
         x->bad_warmup = run;
 }
 
+/* Two back ends do the same to packets, and not at the same cost: their runs are not compared. */
+static void look_at_backend(struct assessment *x, const struct sample *run)
+{
+    if (!run->net.backend)
+        return;
+    if (!x->backend)
+        x->backend = run->net.backend;
+    if (!x->mixed && strcmp(run->net.backend, x->backend) != 0)
+        x->mixed = run;
+}
+
 /* Warm-ups are in no statistic, but they are runs; and any run may tell of a changed program. */
 static void look_at_runs(struct assessment *x, const struct judging *j, const struct profile *p)
 {
@@ -196,6 +207,7 @@ static void look_at_runs(struct assessment *x, const struct judging *j, const st
             continue;
         if (run->program_changed && !x->changed)
             x->changed = run;
+        look_at_backend(x, run);
         if (run->stage == STAGE_WARMUP)
             count_warmup(x, run, &in_block);
     }
@@ -326,7 +338,7 @@ void assess_profile(struct assessment *x, struct report_profile *out, const stru
     x->planned = ((size_t)p->warmup + main_stage.stage.blocks) * main_stage.stage.variants;
     confirm(x, out, j, profile, &main_stage);
     fill_profile(out, x, j);
-    if (x->changed)
+    if (x->changed || x->mixed)
         out->verdict = VERDICT_INVALID;
     if (j->plan->import) /* whatever was listed is all there is */
         x->planned = x->done;

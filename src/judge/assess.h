@@ -38,6 +38,8 @@ struct assessment {
     size_t interrupted;              /* runs that nothing replaced */
     size_t repeated;                 /* pairs (blocks) that were run again after one */
     const struct sample *changed;    /* first run after which a program under test was another */
+    const struct sample *mixed;      /* first run of another back end than the first run's */
+    const char *backend;             /* of the first run's network, or NULL */
     size_t done, planned;            /* runs, warm-ups included */
     const struct sample *bad_warmup; /* first warm-up run that did not end well */
 };

@@ -51,6 +51,11 @@ static void note_completeness(struct notes *n, const struct report_profile *p,
     if (x->changed)
         add(n, "run %llu: %s", (unsigned long long)x->changed->run,
             x->changed->error ? x->changed->error : "a file under test has changed");
+    if (x->mixed)
+        add(n,
+            "run %llu: the back end of its network was '%s', of the first run's '%s': what they "
+            "do to packets has not the same cost",
+            (unsigned long long)x->mixed->run, x->mixed->net.backend, x->backend);
     if (p->complete_pairs < p->min_complete && p->verdict != VERDICT_IDENTICAL)
         add(n, "%d of %d pairs are complete; %d are needed", p->complete_pairs, p->pairs,
             p->min_complete);

@@ -24,6 +24,16 @@ static void keep(struct report_profile *out, const struct judging *j, const stru
     strings_add(&out->notes, j->arena, arena_strdup(j->arena, text->data));
 }
 
+/* ---- what was found beforehand ---- */
+
+static void note_unfit(struct report_profile *out, const struct judging *j)
+{
+    const char *why = probes_unfit(j->archive->probes, out->profile);
+
+    if (why)
+        strings_add(&out->notes, j->arena, arena_printf(j->arena, "not run: %s", why));
+}
+
 /* ---- what was asked ---- */
 
 static void note_asked(struct report_profile *out, const struct assessment *x,
@@ -166,6 +176,7 @@ void notes_network(struct report_profile *out, const struct assessment *x, const
 
     if (x->decided.stage.profile->network.topology == NET_HOST)
         return;
+    note_unfit(out, j);
     backend = add_runs(&x->decided.stage, sums);
     note_asked(out, x, j, backend);
     for (size_t i = 0; i < SUMS; i++)

@@ -12,6 +12,7 @@
 #include "base/err.h"
 #include "model/netproof.h"
 #include "model/network.h"
+#include "model/probes.h"
 
 struct arena;
 struct net;
@@ -22,7 +23,8 @@ struct net_request {
     const struct network *network;
     const char *const *roles; /* names, in the runner's order */
     size_t role_count;
-    int user_ns; /* user namespace to make it below, or -1 (root) */
+    int user_ns;       /* user namespace to make it below, or -1 (root) */
+    bool measure_anew; /* a probe's: the capacity, though it may be known */
     uint64_t
         seeds[NET_MAX_ROLES]; /* a link's seed each: loopback uses [0], a pair one a sending role */
 };
@@ -64,16 +66,6 @@ int network_down(struct net *net, struct net_proof *proof, struct arena *arena, 
 
 /* Frees, without asking for anything; when it returns there is no keeper. Safe on NULL. */
 void network_kill(struct net *net);
-
-/* What a probe found: round trips and losses against the model. */
-struct net_probe {
-    int sent, received;
-    double rtt_min_s, rtt_p50_s, rtt_p99_s, expected_rtt_s;
-    double loss, expected_loss;
-    uint64_t capacity_packets_s; /* of the user back end on this machine; 0: kernel back end */
-    bool agrees;
-    const char *reason; /* why not */
-};
 
 /*
  * Sends datagrams through a network of its own that is like the one asked for, and compares. Takes

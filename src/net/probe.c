@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "net/capacity.h"
+#include "net/capacity_memory.h"
 #include "net/namespace.h"
 #include "net/proof.h"
 
@@ -280,6 +281,7 @@ static void judge(struct net_probe *probe, struct flight *f, const struct expect
 
     probe->sent = f->sent;
     probe->received = n;
+    probe->rtt_min_s = probe->rtt_p50_s = probe->rtt_p99_s = NAN;
     probe->expected_rtt_s = (e->delay_ns + e->wire_ns) / 1e9;
     probe->loss = f->sent ? 1 - (double)n / f->sent : 0;
     probe->expected_loss = 1 - e->passes;
@@ -323,8 +325,13 @@ static int measure_capacity(struct net_probe *probe, const struct net_request *q
         from = q->roles[0];
         to = q->roles[1];
     }
-    return shaper_capacity(network_direction(q->network, from, to), 0, q->user_ns,
-                           &probe->capacity_packets_s, err);
+    if (!q->measure_anew && capacity_recall(q->network, &probe->capacity_packets_s))
+        return 0;
+    if (shaper_capacity(network_direction(q->network, from, to), 0, q->user_ns,
+                        &probe->capacity_packets_s, err) < 0)
+        return -1;
+    capacity_remember(q->network, probe->capacity_packets_s);
+    return 0;
 }
 
 int network_probe(struct net_probe *probe, const struct net_request *q, int packets,
@@ -341,6 +348,7 @@ int network_probe(struct net_probe *probe, const struct net_request *q, int pack
     f->tail_ns = TAIL_NS + (int64_t)(e.delay_ns + 8 * e.jitter_ns + e.wire_ns);
     status = one_flight(q, f, &backend, arena, err);
     if (status == 0) {
+        probe->backend = backend == NET_BACKEND_AUTO ? "none" : net_backend_name(backend);
         judge(probe, f, &e, &q->network->bound, arena);
         if (backend == NET_BACKEND_USER)
             status = measure_capacity(probe, q, err);

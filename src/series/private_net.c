@@ -66,27 +66,48 @@ static uint64_t offered(const struct profile *profile, const struct runner *runn
     return rate / 8 / bytes;
 }
 
-int private_net_check(const struct net_request *q, const struct profile *profile,
-                      const struct runner *runner, const char **why, struct arena *arena,
-                      struct err *err)
+/* Whether the shaper is known, or has just been found, to pass less than the load offers. */
+static bool too_much(const struct net_probe *probe)
 {
-    uint64_t asked = offered(profile, runner);
-    struct net_probe probe;
+    return probe->capacity_packets_s && probe->offered_packets_s > probe->capacity_packets_s;
+}
 
-    *why = NULL;
+/* Probes until one agrees. */
+static int probe_often(struct net_probe *probe, const struct net_request *q, struct arena *arena,
+                       struct err *err)
+{
     for (int i = 0; i < PROBES; i++) {
-        if (network_probe(&probe, q, PROBE_PACKETS, arena, err) < 0)
+        if (network_probe(probe, q, PROBE_PACKETS, arena, err) < 0)
             return -1;
-        if (probe.agrees)
+        if (probe->agrees)
             break;
     }
-    if (!probe.agrees)
-        *why = arena_printf(arena, "a probe of its network found that %s", probe.reason);
-    else if (probe.capacity_packets_s && asked > probe.capacity_packets_s)
-        *why = arena_printf(arena,
-                            "it offers %" PRIu64 " packets/s, and the shaper passes %" PRIu64
-                            " packets/s on this machine",
-                            asked, probe.capacity_packets_s);
+    return 0;
+}
+
+int private_net_check(const struct net_request *q, const struct profile *profile,
+                      const struct runner *runner, struct net_probe *probe, struct arena *arena,
+                      struct err *err)
+{
+    struct net_request anew = *q;
+    uint64_t asked = offered(profile, runner);
+
+    if (probe_often(probe, q, arena, err) < 0)
+        return -1;
+    probe->offered_packets_s = asked;
+    anew.measure_anew = true; /* nobody is turned away by an earlier figure */
+    if (probe->agrees && too_much(probe) && probe_often(probe, &anew, arena, err) < 0)
+        return -1;
+    probe->profile = profile->name;
+    probe->offered_packets_s = asked;
+    if (!probe->agrees)
+        probe->reason = arena_printf(arena, "a probe of its network found that %s", probe->reason);
+    else if (too_much(probe))
+        probe->reason =
+            arena_printf(arena,
+                         "it offers %" PRIu64 " packets/s, and the shaper passes %" PRIu64
+                         " packets/s on this machine",
+                         asked, probe->capacity_packets_s);
     return 0;
 }
 

@@ -23,11 +23,11 @@ void private_net_request(struct net_request *q, uint64_t series_seed, const stru
 /*
  * Before a profile's first run: a probe of round trips and losses against the model, and whether
  * the user back end passes as many packets as the profile's load offers (its parameters `rate` and
- * `payload`, or `message`; what has no rate offers none that is known). *why gets what stands
- * against it, in the arena, or NULL. Takes about a second.
+ * `payload`, or `message`; what has no rate offers none that is known). probe->reason says what
+ * stands against it; texts are the arena's or the profile's. Takes about a second.
  */
 int private_net_check(const struct net_request *q, const struct profile *profile,
-                      const struct runner *runner, const char **why, struct arena *arena,
+                      const struct runner *runner, struct net_probe *probe, struct arena *arena,
                       struct err *err);
 
 /*

@@ -466,6 +466,7 @@ static int check_network(struct series *s, const char **why, struct err *err)
     const struct profile *profile = &s->plan->profiles[s->profile];
     const struct runner *runner = plan_find_runner(s->plan, profile->runner);
     struct net_request q;
+    struct net_probe probe;
 
     *why = NULL;
     if (profile->network.topology == NET_HOST || interrupted())
@@ -473,7 +474,10 @@ static int check_network(struct series *s, const char **why, struct err *err)
     private_net_request(&q, s->plan->seed, profile, runner, 0, run_host_user_namespace(s->host),
                         &s->arena);
     pin_backend(s, &q, &s->arena);
-    return private_net_check(&q, profile, runner, why, &s->arena, err);
+    if (private_net_check(&q, profile, runner, &probe, &s->arena, err) != 0)
+        return -1;
+    *why = probe.reason;
+    return archive_writer_probe(s->writer, &probe, err);
 }
 
 /* Whether the archive that goes on has runs of the profile already. */

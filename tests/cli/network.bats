@@ -111,6 +111,38 @@ EOF
     [ ! -s a/samples.jsonl ]
 }
 
+@test "a profile that does not fit is left out, with the reason in the archive and its report" {
+    [[ "$("$ABBA" doctor)" == *"no sch_netem"* ]] || skip "this kernel has sch_netem"
+    cat >big.json <<'EOF'
+{"profile": "big", "runner": "flow", "load": {"rate": "900Gbit/s", "duration": "100ms"},
+ "network": {"bound": {"lateness_p99": "1s"}, "impair": {"delay": "1ms"}}}
+EOF
+    cat >small.json <<'EOF'
+{"profile": "small", "runner": "flow", "load": {"rate": "1Mbit/s", "duration": "100ms"},
+ "network": {"bound": {"lateness_p99": "1s"}, "impair": {"delay": "1ms"}}}
+EOF
+    abba run --no-lock --aa --baseline flow ./big.json ./small.json -n 1 --confirm 0 --archive a
+    expect_status 3
+    expect_err "profile 'big' is not run: it offers"
+    expect_out "not run: it offers"
+    python3 - <<'EOF'
+import json
+big, small = json.load(open("a/probes.json"))["probes"]
+assert big["profile"] == "big" and "packets/s" in big["reason"], big
+assert big["offered"] > big["capacity"] > 1000, big
+assert small["agrees"] and small["reason"] is None and small["rtt_min"] >= 0.002, small
+EOF
+    abba verify a
+    expect_status 0
+    abba report a
+    expect_out "not run: it offers"
+    # Both networks are equal, so the capacity was measured for one, and again before a refusal.
+    [ "$(find home/.cache/abba/capacity -type f | wc -l)" = 1 ]
+    sed -i 's/"capacity": [0-9]*/"capacity": 5/' a/probes.json
+    abba verify a
+    expect_status 5
+}
+
 @test "a run whose shaper was too late is invalid and says which check failed" {
     cat >p.json <<'EOF'
 {"profile": "p", "runner": "flow", "load": {"rate": "1Mbit/s", "duration": "100ms"},

@@ -747,6 +747,44 @@ static void a_changed_program_makes_the_series_invalid(void **state)
     made_release(&s);
 }
 
+static void runs_of_two_back_ends_make_the_profile_invalid(void **state)
+{
+    struct made_series s;
+    struct report r;
+
+    (void)state;
+    made_init(&s, 2, 8, 0);
+    made_limit(&s, "throughput", "10%", 0.1);
+    made_flat(&s, 0, STAGE_MAIN, "throughput", 100, 100, 8);
+    for (size_t i = 0; i < s.archive.sample_count; i++)
+        s.archive.samples[i].net.backend = "user";
+    r = judged(&s);
+    assert_int_equal(r.verdict, VERDICT_PASSED);
+    made_find(&s, 0, STAGE_MAIN, 5, 0)->net.backend = "kernel";
+    r = judged(&s);
+    assert_int_equal(r.verdict, VERDICT_INVALID);
+    assert_true(says(&r.profiles[0].notes, "the back end of its network was 'kernel'"));
+    made_release(&s);
+}
+
+static void a_profile_that_its_probe_kept_out_says_why(void **state)
+{
+    struct made_series s;
+    struct net_probe found = {.profile = "made/1", .reason = "the shaper passes 5 packets/s"};
+    struct probes probes = {&found, 1};
+    struct report r;
+
+    (void)state;
+    made_init(&s, 2, 8, 0);
+    made_limit(&s, "throughput", "10%", 0.1);
+    s.plan.profiles[0].network.topology = NET_LOOPBACK;
+    s.archive.probes = &probes;
+    r = judged(&s);
+    assert_int_equal(r.verdict, VERDICT_INCOMPLETE);
+    assert_true(says(&r.profiles[0].notes, "not run: the shaper passes 5 packets/s"));
+    made_release(&s);
+}
+
 /* --- noise, words, other thresholds --- */
 
 static void noisy_pairs_are_counted_and_kept(void **state)
@@ -1039,6 +1077,8 @@ int main(void)
         cmocka_unit_test(an_aa_series_shows_its_noise),
         cmocka_unit_test(identical_variants_that_were_not_run_are_identical),
         cmocka_unit_test(a_changed_program_makes_the_series_invalid),
+        cmocka_unit_test(runs_of_two_back_ends_make_the_profile_invalid),
+        cmocka_unit_test(a_profile_that_its_probe_kept_out_says_why),
         cmocka_unit_test(noisy_pairs_are_counted_and_kept),
         cmocka_unit_test(a_slot_effect_of_half_the_threshold_is_told_untested),
         cmocka_unit_test(few_and_odd_counts_are_labelled),
