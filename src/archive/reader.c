@@ -80,10 +80,33 @@ static int read_format(const struct fields *f, struct err *err)
     return err_hint(err, "it was made by a later abba");
 }
 
+static int decode_earlier(struct archive_store *s, const struct fields *f, struct err *err)
+{
+    static const char *const keys[] = {"archive", "started", "verdict", "digest", NULL};
+    struct archive *a = &s->shown;
+    struct fields list, item = {0};
+
+    if (fields_array(f, "earlier", FIELDS_OPTIONAL, &list, err) < 0)
+        return -1;
+    a->earlier_count = list.value ? json_count(list.value) : 0;
+    a->earlier = arena_array(&s->arena, a->earlier_count + 1, sizeof *a->earlier);
+    for (size_t i = 0; fields_next(&list, &item); i++) {
+        struct earlier *e = &a->earlier[i];
+
+        if (fields_as_object(&item, err) < 0 || fields_known(&item, keys, err) < 0 ||
+            fields_string(&item, "archive", FIELDS_REQUIRED, &e->archive, err) < 0 ||
+            fields_string(&item, "started", FIELDS_REQUIRED, &e->started, err) < 0 ||
+            fields_string(&item, "verdict", FIELDS_REQUIRED, &e->verdict, err) < 0 ||
+            fields_string(&item, "digest", FIELDS_REQUIRED, &e->digest, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 static int decode_series(struct archive_store *s, const char *file, struct err *err)
 {
     static const char *const keys[] = {"abba",        "tool", "started", "machine",
-                                       "plan_sha256", "plan", NULL};
+                                       "plan_sha256", "plan", "earlier", NULL};
     struct archive *a = &s->shown;
     struct plan *plan = arena_alloc(&s->arena, sizeof *plan);
     struct machine *machine = arena_alloc(&s->arena, sizeof *machine);
@@ -93,6 +116,7 @@ static int decode_series(struct archive_store *s, const char *file, struct err *
         fields_known(&f, keys, err) < 0 ||
         fields_string(&f, "tool", FIELDS_REQUIRED, &a->tool, err) < 0 ||
         fields_string(&f, "started", FIELDS_REQUIRED, &a->started, err) < 0 ||
+        decode_earlier(s, &f, err) < 0 ||
         fields_object(&f, "machine", FIELDS_REQUIRED, &machine_part, err) < 0 ||
         fields_object(&f, "plan", FIELDS_REQUIRED, &plan_part, err) < 0)
         return -1;

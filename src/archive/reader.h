@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "model/lab.h"
 #include "model/loaded.h"
+#include "model/earlier.h"
 #include "model/machine.h"
 #include "model/plan.h"
 #include "model/probes.h"
@@ -26,8 +27,10 @@ struct archive {
     const char *folder;
     const struct plan *plan;
     const struct machine *machine;
-    const char *tool;       /* "abba 0.1.0" that made it */
-    const char *started;    /* when series.json was written: UTC, ISO 8601 */
+    const char *tool;        /* "abba 0.1.0" that made it */
+    const char *started;     /* when series.json was written: UTC, ISO 8601 */
+    struct earlier *earlier; /* series of the same plan that lay beside it, the oldest first */
+    size_t earlier_count;
     struct sample *samples; /* in the order of the file */
     size_t sample_count;
     enum archive_roles roles;    /* those that the samples have */

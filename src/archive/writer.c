@@ -25,12 +25,14 @@
 struct archive_writer {
     struct folder folder;
     int samples_fd;
-    uint64_t samples_bytes;       /* whole lines in samples.jsonl */
-    struct digest samples_digest; /* of those lines */
-    struct checksums sums;        /* of everything that is complete */
-    struct redaction redaction;   /* empty: nothing is replaced */
-    struct buf line, table;       /* reused from run to run */
-    int64_t synced_ns;            /* CLOCK_MONOTONIC of the last fdatasync */
+    uint64_t samples_bytes;        /* whole lines in samples.jsonl */
+    struct digest samples_digest;  /* of those lines */
+    struct checksums sums;         /* of everything that is complete */
+    struct redaction redaction;    /* empty: nothing is replaced */
+    const struct earlier *earlier; /* for series.json */
+    size_t earlier_count;
+    struct buf line, table; /* reused from run to run */
+    int64_t synced_ns;      /* CLOCK_MONOTONIC of the last fdatasync */
     bool unsynced;
     bool has_series;
     bool has_loaded;
@@ -181,8 +183,34 @@ static int still_open(const struct archive_writer *w, struct err *err)
 /* ---- series.json ---- */
 
 /* The document in one line; `plan` is its canonical JSON. */
-static void encode_series(const struct plan *plan, const struct buf *plan_text,
-                          const struct machine *machine, struct buf *out)
+static void encode_earlier(const struct archive_writer *writer, struct json_writer *w)
+{
+    if (writer->earlier_count == 0)
+        return;
+    jw_key(w, "earlier");
+    jw_array_begin(w);
+    for (size_t i = 0; i < writer->earlier_count; i++) {
+        const struct earlier *e = &writer->earlier[i];
+
+        jw_object_begin(w);
+        jw_key(w, "archive"), jw_string(w, e->archive);
+        jw_key(w, "started"), jw_string(w, e->started);
+        jw_key(w, "verdict"), jw_string(w, e->verdict);
+        jw_key(w, "digest"), jw_string(w, e->digest);
+        jw_object_end(w);
+    }
+    jw_array_end(w);
+}
+
+void archive_writer_earlier(struct archive_writer *w, const struct earlier *earlier, size_t count)
+{
+    w->earlier = earlier;
+    w->earlier_count = count;
+}
+
+static void encode_series(const struct archive_writer *writer, const struct plan *plan,
+                          const struct buf *plan_text, const struct machine *machine,
+                          struct buf *out)
 {
     struct json_writer w;
     char started[CLOCK_TEXT];
@@ -204,6 +232,7 @@ static void encode_series(const struct plan *plan, const struct buf *plan_text,
     jw_string(&w, plan->sha256);
     jw_key(&w, "plan");
     jw_raw(&w, plan_text->data, plan_text->len);
+    encode_earlier(writer, &w);
     jw_object_end(&w);
     buf_release(&tool);
 }
@@ -218,7 +247,7 @@ int archive_writer_series(struct archive_writer *w, const struct plan *plan,
     ABBA_ASSERT(!w->has_series && plan->sha256[0]);
     if (still_open(w, err) < 0 || plan_encode(plan, &plan_text, err) < 0)
         goto out;
-    encode_series(plan, &plan_text, machine, &line);
+    encode_series(w, plan, &plan_text, machine, &line);
     tree = json_parse(line.data, line.len, ARCHIVE_SERIES, err);
     if (!tree)
         goto out;

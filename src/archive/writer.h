@@ -10,6 +10,7 @@
 
 #include "base/err.h"
 #include "model/loaded.h"
+#include "model/earlier.h"
 #include "model/machine.h"
 #include "model/outcome.h"
 #include "model/plan.h"
@@ -41,6 +42,9 @@ int archive_writer_go_on(struct archive_writer *w, const struct archive *a, stru
  * printed and in messages, before they are written. The plan is archived as it was hashed.
  */
 void archive_writer_anonymize(struct archive_writer *w);
+
+/* What series.json says of earlier series of the same plan; borrowed until that is written. */
+void archive_writer_earlier(struct archive_writer *w, const struct earlier *earlier, size_t count);
 
 /* Writes series.json. Once, before the first sample of the main stage. */
 int archive_writer_series(struct archive_writer *w, const struct plan *plan,

@@ -66,6 +66,7 @@ int status_of_report(const struct report *r, bool must_judge)
         return STATUS_INCOMPLETE;
     case VERDICT_INCONCLUSIVE:
         return STATUS_INCONCLUSIVE;
+    case VERDICT_NEW:
     case VERDICT_NOT_JUDGED:
         if (must_judge)
             return STATUS_INCOMPLETE;

@@ -59,6 +59,8 @@ typedef int execute_done(void *user, const struct report *now, const struct arch
  */
 int execute_again(struct settings *s, const struct plan *plan, const struct archive *like,
                   execute_done *done, void *user, struct err *err);
+/* The variants of --baseline and --candidate, the baseline first. ERR_USAGE. */
+int variants_given(struct settings *s, struct strings *variants, struct err *err);
 
 /* Prints a report in the format and to the place that the settings ask for; `a` is what it was
  * judged from, `archive` its folder if it is kept. */

@@ -9,6 +9,7 @@
 #include "run/events.h"
 #include "run/run.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* What isolation this machine reaches: it is part of the plan. */
@@ -73,6 +74,40 @@ static int set_fetch(struct planning *g, struct settings *s, struct err *err)
     return err_wrap(err, "option '--fetch-size'");
 }
 
+/* ---- builds ---- */
+
+static void on_build(void *user, const char *text)
+{
+    struct planning *g = user;
+    struct buf safe = BUF_INIT;
+
+    safe_text(&safe, text, strlen(text));
+    terminal_note(g->s, safe.data);
+    buf_release(&safe);
+}
+
+/* Part of a fault: shown also to who wants quiet. */
+static void on_build_log(void *user, const char *line)
+{
+    (void)user;
+    fprintf(stderr, "  | %s\n", line);
+}
+
+static void request_git(const struct settings *s, struct plan_request *q)
+{
+    q->build = s->build;
+    q->product = s->product;
+    q->control = s->control;
+    q->files = s->files;
+    q->build_writes = s->build_writes;
+    q->candidate_roles = s->candidate_roles;
+    q->no_merge_base = s->no_merge_base;
+    q->accepted = s->accepted;
+    q->no_accepted = s->no_accepted;
+    q->build_note = on_build;
+    q->build_log = on_build_log;
+}
+
 int planning_init(struct planning *g, struct settings *s, struct err *err)
 {
     *g = (struct planning){.s = s};
@@ -98,6 +133,7 @@ void planning_request(struct planning *g, struct plan_request *q)
     q->look_at_network = look_at_network;
     q->look_at_support = look_at_support;
     q->user = g;
+    request_git(s, q);
     q->pairs = (int)s->pairs;
     q->confirm = (int)s->confirm;
     q->warmup = (int)s->warmup;

@@ -21,17 +21,9 @@ static const struct option_def several[] = {
 };
 static const struct option_group group_series = {"Several comparisons", several, 2};
 
-static const struct option_group *const groups[] = {&group_variants,
-                                                    &group_series,
-                                                    &group_run_pairs,
-                                                    &group_runs,
-                                                    &group_fetching,
-                                                    &group_judging,
-                                                    &group_machine,
-                                                    &group_keeping,
-                                                    &group_output,
-                                                    &group_help,
-                                                    NULL};
+static const struct option_group *const groups[] = {
+    &group_variants, &group_git,     &group_series,  &group_run_pairs, &group_runs, &group_fetching,
+    &group_judging,  &group_machine, &group_keeping, &group_output,    &group_help, NULL};
 
 static const char *const examples[] = {
     "abba run flow/pingpong --baseline ./old --candidate ./new",
@@ -44,31 +36,9 @@ static const char *const examples[] = {
     "what would be run, and what it could see",
     "abba run --series flow/lab --set old=./old --set new=./new --archive lab",
     "all comparisons of a series file, one report; the same again goes on",
+    "abba run flow/pingpong -b git:main -c worktree --build make --product flow",
+    "the files as they stand against their common ancestor with main",
     NULL};
-
-/* Baseline first, then the candidates. */
-static int gather(struct settings *s, struct strings *variants, struct err *err)
-{
-    if (s->baselines.count == 0) {
-        err_set(err, ERR_USAGE, "no baseline");
-        return err_hint(err, "--baseline PROGRAM --candidate PROGRAM");
-    }
-    if (s->baselines.count > 1)
-        return err_set(err, ERR_USAGE, "two baselines, '%s' and '%s'; there can be only one",
-                       s->baselines.items[0], s->baselines.items[1]);
-    if (s->aa && s->candidates.count > 0)
-        return err_set(err, ERR_USAGE,
-                       "--aa compares the baseline with itself, found also the candidate '%s'",
-                       s->candidates.items[0]);
-    if (!s->aa && s->candidates.count == 0) {
-        err_set(err, ERR_USAGE, "no candidate");
-        return err_hint(err, "--candidate PROGRAM, or --aa to compare the baseline with itself");
-    }
-    strings_add(variants, &s->arena, s->baselines.items[0]);
-    for (size_t i = 0; i < s->candidates.count; i++)
-        strings_add(variants, &s->arena, s->candidates.items[i]);
-    return 0;
-}
 
 static int run(struct settings *s, struct err *err)
 {
@@ -90,7 +60,7 @@ static int run(struct settings *s, struct err *err)
         err_set(err, ERR_USAGE, "'abba run' needs PROFILE..., or --series FILE");
         return err_hint(err, "see 'abba run --help'");
     }
-    if (gather(s, &request.variants, err) != 0)
+    if (variants_given(s, &request.variants, err) != 0)
         return -1;
     return execute(s, &request, &options, err);
 }
@@ -103,8 +73,10 @@ const struct command_def command_run = {
         "Runs every profile with the baseline and each candidate, in pairs, and judges the median "
         "of the paired changes of every metric that has a threshold. All raw data go to an "
         "archive, from which the report is computed; its digest is the last line printed.\n\n"
-        "A profile is a name (see 'abba list profiles') or a JSON file. A series that could "
-        "judge nothing is incomplete (exit 3).\n\n"
+        "A profile is a name (see 'abba list profiles') or a JSON file. git:REVISION and worktree "
+        "are variants of the repository of this folder: both are built from clean folders with "
+        "paths of equal length, and kept in ~/.cache/abba. A series that could judge nothing is "
+        "incomplete (exit 3).\n\n"
         "--series runs several comparisons, each into an archive of its own below one folder, and "
         "reports on them together; the exit status is that of the worst: invalid, regressed, "
         "incomplete, inconclusive, passed, in this order.",

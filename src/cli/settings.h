@@ -38,9 +38,16 @@ struct settings {
     const char *series; /* run: a series file, by name or path */
     struct strings set; /* run: NAME=VALUE of its variables */
 
+    /* revisions of a git repository */
+    const char *build, *product, *control;
+    struct strings files, build_writes, candidate_roles;
+    bool no_merge_base;
+
     /* judging */
     struct strings thresholds, claims;
     const char *thresholds_file;
+    struct strings accepted;
+    bool no_accepted;
     bool bisect;
 
     /* where it goes */
@@ -78,7 +85,8 @@ void settings_release(struct settings *s);
 /* The groups that the tables are made of. */
 extern const struct option_group group_pairs;     /* compare: how often, for how long */
 extern const struct option_group group_run_pairs; /* run: how often */
-extern const struct option_group group_variants;  /* run: what is compared */
+extern const struct option_group group_variants;  /* run, compare: what is compared */
+extern const struct option_group group_git;       /* run, compare: revisions and their builds */
 extern const struct option_group group_runs;      /* how every run is started */
 extern const struct option_group group_fetching;  /* programs that have an address */
 extern const struct option_group group_judging;

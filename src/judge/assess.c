@@ -21,6 +21,32 @@ static const struct profile_control *control_of(const struct profile *p, const c
     return NULL;
 }
 
+bool accepted_expired(const struct archive *a, const struct accepted *accepted)
+{
+    return strncmp(a->started, accepted->until, 10) > 0;
+}
+
+bool accepted_matches(const struct accepted *a, const struct profile *p, const char *metric)
+{
+    return strcmp(a->metric, metric) == 0 && fnmatch(a->profile, p->name, 0) == 0;
+}
+
+/* Of several that fit, and have not expired, the one that allows most. */
+static const struct accepted *accepted_of(const struct judging *j, const struct profile *p,
+                                          const char *metric)
+{
+    const struct accepted *best = NULL;
+
+    for (size_t i = 0; i < j->plan->accepted_count; i++) {
+        const struct accepted *a = &j->plan->accepted[i];
+
+        if (accepted_matches(a, p, metric) && !accepted_expired(j->archive, a) &&
+            (!best || a->up_to > best->up_to))
+            best = a;
+    }
+    return best;
+}
+
 /* A limit judges what the profile can yield, or yields against expectation (n > 0). */
 static struct gate gate_of(const struct judging *j, const struct stage *s, const char *metric,
                            size_t n)
@@ -30,10 +56,13 @@ static struct gate gate_of(const struct judging *j, const struct stage *s, const
     struct gate gate = {
         .rule = j->limits->rule, .pairs = s->blocks, .min_complete = s->min_complete};
 
+    const struct accepted *accepted = accepted_of(j, s->profile, metric);
+
     if (limit && (n > 0 || plan_yields(j->plan, s->profile, metric))) {
         gate.judged = limit->worse_text != NULL;
         gate.threshold = limit->worse;
         gate.threshold_text = limit->worse_text;
+        gate.accepted = gate.judged && accepted && accepted->up_to > limit->worse ? accepted : NULL;
         gate.claimed = limit->claim == CLAIM_BETTER;
     }
     if (control) {
@@ -83,6 +112,9 @@ static void judge_metric(struct judged_stage *s, const struct judging *j, struct
     if (c->unit)
         m->unit = c->unit;
     *gate = gate_of(j, &s->stage, name, c->n);
+    if (j->plan->variants[candidate].control)
+        *gate = (struct gate){
+            .rule = gate->rule, .pairs = gate->pairs, .min_complete = gate->min_complete};
     verdict_of_metric(m, c, gate, &s->p_worse[s->metric_count++], j->arena);
 }
 
@@ -338,11 +370,17 @@ void assess_profile(struct assessment *x, struct report_profile *out, const stru
     x->planned = ((size_t)p->warmup + main_stage.stage.blocks) * main_stage.stage.variants;
     confirm(x, out, j, profile, &main_stage);
     fill_profile(out, x, j);
+    if (p->only_in) {
+        out->verdict = VERDICT_NEW;
+        out->metric_count = 0;
+        x->decided.metric_count = 0;
+        x->planned = x->done;
+    }
     if (x->changed || x->mixed)
         out->verdict = VERDICT_INVALID;
     if (j->plan->import) /* whatever was listed is all there is */
         x->planned = x->done;
-    if (plan_identical(j->plan) && main_stage.stage.present == 0) {
+    if (!p->only_in && plan_identical(j->plan) && main_stage.stage.present == 0) {
         out->verdict = VERDICT_IDENTICAL;
         out->metric_count = 0;
         x->decided.metric_count = 0;

@@ -44,6 +44,12 @@ struct assessment {
     const struct sample *bad_warmup; /* first warm-up run that did not end well */
 };
 
+/* Whether its last day lies before the series' first: the archive holds both. */
+bool accepted_expired(const struct archive *a, const struct accepted *accepted);
+
+/* Whether it is of that metric of that profile. */
+bool accepted_matches(const struct accepted *a, const struct profile *p, const char *metric);
+
 /* Judges one stage of the profile with that index. */
 void assess_stage(struct judged_stage *s, const struct judging *j, size_t profile,
                   enum sample_stage which);

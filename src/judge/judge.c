@@ -52,7 +52,7 @@ static struct power_gate power_gate_of(const struct judging *j, const struct pro
         .rule = g->rule,
         .pairs = (size_t)plan_pairs(j->plan, p),
         .confirm = (size_t)plan_confirm(j->plan, p),
-        .threshold = g->threshold,
+        .threshold = g->accepted ? g->accepted->up_to : g->threshold,
         .better = better,
     };
 }
@@ -149,6 +149,8 @@ static void fill_head(struct report *r, const struct judging *j)
         .rule = rule_name(j->limits->rule),
         .thresholds = j->limits->name,
         .exploratory = j->exploratory,
+        .earlier = j->archive->earlier,
+        .earlier_count = j->archive->earlier_count,
         .profile_count = plan->profile_count,
     };
     memcpy(r->plan_sha256, plan->sha256, sizeof(r->plan_sha256));

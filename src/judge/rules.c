@@ -28,6 +28,20 @@ struct judgement rules_judge(enum rule rule, double worse_median,
     return (struct judgement){VERDICT_INCONCLUSIVE, GRADE_NONE};
 }
 
+struct judgement rules_judge_accepted(enum rule rule, double worse_median,
+                                      const struct paired_interval *worse, double threshold,
+                                      double accepted)
+{
+    struct judgement own = rules_judge(rule, worse_median, worse, threshold);
+    struct judgement agreed = rules_judge(rule, worse_median, worse, accepted);
+
+    if (own.verdict == VERDICT_PASSED)
+        return own;
+    if (agreed.verdict == VERDICT_PASSED)
+        agreed.verdict = VERDICT_ACCEPTED;
+    return agreed;
+}
+
 bool rules_claim_shown(const struct paired_interval *worse)
 {
     return worse->known && worse->hi < 0.0;

@@ -20,6 +20,12 @@ struct judgement {
 struct judgement rules_judge(enum rule rule, double worse_median,
                              const struct paired_interval *worse, double threshold);
 
+/* The same where a larger change was agreed to: what does not pass `threshold` is accepted if it
+ * passes `accepted`, and else judged by that. */
+struct judgement rules_judge_accepted(enum rule rule, double worse_median,
+                                      const struct paired_interval *worse, double threshold,
+                                      double accepted);
+
 /* An improvement claimed beforehand: shown only if the whole interval is better than no change. */
 bool rules_claim_shown(const struct paired_interval *worse);
 

@@ -122,6 +122,14 @@ static bool judge_control(struct report_metric *m, const struct paired *p, const
     return c == CONTROL_INVALID;
 }
 
+static void tell_accepted(struct report_metric *m, const struct accepted *a, struct arena *arena)
+{
+    m->accepted = arena_alloc(arena, sizeof(*m->accepted));
+    m->accepted_count = 1;
+    *m->accepted = (struct report_accepted){
+        .name = a->name, .up_to = a->up_to, .reason = a->reason, .who = a->who, .until = a->until};
+}
+
 static void judge(struct report_metric *m, const struct paired *p, const struct gate *gate,
                   struct arena *arena)
 {
@@ -133,7 +141,14 @@ static void judge(struct report_metric *m, const struct paired *p, const struct 
         m->claim = rules_claim_shown(&worse) ? "shown" : "not_shown";
     if (gate->control && judge_control(m, p, gate, arena))
         return;
-    if (gate->judged) {
+    if (gate->judged && gate->accepted) {
+        j = rules_judge_accepted(gate->rule, paired_worse_median(p), &worse, gate->threshold,
+                                 gate->accepted->up_to);
+        m->verdict = j.verdict;
+        m->grade = j.grade;
+        if (m->verdict != VERDICT_PASSED)
+            tell_accepted(m, gate->accepted, arena);
+    } else if (gate->judged) {
         j = rules_judge(gate->rule, paired_worse_median(p), &worse, gate->threshold);
         m->verdict = j.verdict;
         m->grade = j.grade;

@@ -5,6 +5,7 @@
 #define ABBA_JUDGE_VERDICT_H
 
 #include "judge/collect.h"
+#include "model/accepted.h"
 #include "model/report.h"
 #include "model/thresholds.h"
 
@@ -12,9 +13,10 @@
 struct gate {
     bool judged; /* has a limit in the worse direction */
     double threshold;
-    const char *threshold_text; /* "10%" */
-    bool claimed;               /* an improvement was claimed */
-    bool control;               /* the change cannot affect it */
+    const char *threshold_text;      /* "10%" */
+    const struct accepted *accepted; /* a larger change that was agreed to; NULL: none */
+    bool claimed;                    /* an improvement was claimed */
+    bool control;                    /* the change cannot affect it */
     double control_limit;
     const char *control_text; /* "3%" */
     enum rule rule;

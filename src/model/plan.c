@@ -162,7 +162,8 @@ uint64_t plan_run_count(const struct plan *p)
     uint64_t count = 0;
 
     for (size_t i = 0; i < p->profile_count; i++)
-        count +=
-            (uint64_t)(plan_pairs(p, &p->profiles[i]) + p->profiles[i].warmup) * p->variant_count;
+        if (!p->profiles[i].only_in)
+            count += (uint64_t)(plan_pairs(p, &p->profiles[i]) + p->profiles[i].warmup) *
+                     p->variant_count;
     return count;
 }

@@ -9,6 +9,7 @@
 #ifndef ABBA_MODEL_PLAN_H
 #define ABBA_MODEL_PLAN_H
 
+#include "model/accepted.h"
 #include "model/profile.h"
 #include "model/runner.h"
 #include "model/thresholds.h"
@@ -34,6 +35,8 @@ struct plan {
     struct profile *profiles; /* expanded, in the order in which they run */
     size_t profile_count;
     struct thresholds thresholds;
+    struct accepted *accepted; /* changes that were agreed to, of profiles of the series */
+    size_t accepted_count;
     struct strings events;   /* libpfm4 names of the counters */
     uint64_t seed;           /* of common random numbers; decimal string in JSON */
     bool aa;                 /* the baseline against itself */

@@ -35,6 +35,13 @@ static void encode_lists(const struct plan *p, struct json_writer *w)
     jw_array_end(w);
     jw_key(w, "thresholds");
     thresholds_encode(&p->thresholds, w);
+    if (p->accepted_count) {
+        jw_key(w, "accepted");
+        jw_array_begin(w);
+        for (size_t i = 0; i < p->accepted_count; i++)
+            accepted_encode(&p->accepted[i], w);
+        jw_array_end(w);
+    }
     jw_key(w, "events");
     jw_array_begin(w);
     for (size_t i = 0; i < p->events.count; i++)
@@ -152,6 +159,20 @@ static int decode_profiles(const struct fields *f, struct plan *p, struct arena 
     return 0;
 }
 
+static int decode_accepted(const struct fields *f, struct plan *p, struct arena *arena,
+                           struct err *err)
+{
+    struct fields list, item = {0};
+
+    if (fields_array(f, "accepted", FIELDS_OPTIONAL, &list, err) < 0)
+        return -1;
+    p->accepted = decode_room(&list, arena, sizeof(*p->accepted), &p->accepted_count);
+    for (size_t i = 0; fields_next(&list, &item); i++)
+        if (accepted_decode(&p->accepted[i], item.value, f->file, arena, err) < 0)
+            return err_wrap(err, "accepted change %zu of the plan", i + 1);
+    return 0;
+}
+
 /* Every runner that a profile or variant names is there. */
 static int check_runners(const struct fields *f, const struct plan *p, struct err *err)
 {
@@ -234,17 +255,18 @@ static int decode_scalars(const struct fields *f, struct plan *p, struct arena *
 int plan_decode(struct plan *p, const struct json *root, const char *file, struct arena *arena,
                 struct err *err)
 {
-    static const char *const keys[] = {
-        "series",      "command",    "imported", "analysis",     "variants", "runners",
-        "profiles",    "thresholds", "events",   "seed",         "aa",       "allow_failures",
-        "unsupported", "isolation",  "input",    "input_sha256", "env",      NULL};
+    static const char *const keys[] = {"series",         "command",     "imported",  "analysis",
+                                       "variants",       "runners",     "profiles",  "thresholds",
+                                       "accepted",       "events",      "seed",      "aa",
+                                       "allow_failures", "unsupported", "isolation", "input",
+                                       "input_sha256",   "env",         NULL};
     struct fields f, thresholds;
 
     *p = (struct plan){0};
     if (fields_init(&f, file, root, err) < 0 || fields_known(&f, keys, err) < 0 ||
         decode_scalars(&f, p, arena, err) < 0 || decode_variants(&f, p, arena, err) < 0 ||
         decode_runners(&f, p, arena, err) < 0 || decode_profiles(&f, p, arena, err) < 0 ||
-        check_runners(&f, p, err) < 0 ||
+        check_runners(&f, p, err) < 0 || decode_accepted(&f, p, arena, err) < 0 ||
         fields_object(&f, "thresholds", FIELDS_REQUIRED, &thresholds, err) < 0)
         return -1;
     if (thresholds_decode(&p->thresholds, thresholds.value, file, arena, err) < 0)

@@ -69,6 +69,8 @@ static int decode_times(const struct fields *f, struct profile *p, struct err *e
     p->timeout_ns = TIMEOUT_NS;
     if (decode_time(f, "pause", FIELDS_OPTIONAL, 0, HOUR_NS, &p->pause_ns, err) < 0)
         return -1;
+    if (decode_time(f, "takes", FIELDS_OPTIONAL, 1000000, 24 * HOUR_NS, &p->takes_ns, err) < 0)
+        return -1;
     return decode_time(f, "timeout", FIELDS_OPTIONAL, 1000000, 24 * HOUR_NS, &p->timeout_ns, err);
 }
 
@@ -221,17 +223,22 @@ int profile_decode(struct profile *p, const struct json *root, const char *file,
                    struct arena *arena, struct err *err)
 {
     static const char *const keys[] = {
-        "profile", "runner", "description", "load", "network",  "pairs", "confirm", "min_complete",
-        "warmup",  "pause",  "timeout",     "cpus", "controls", "noise", "matrix",  NULL};
+        "profile", "runner",       "description", "load",  "network", "pairs",
+        "confirm", "min_complete", "warmup",      "pause", "timeout", "takes",
+        "only_in", "cpus",         "controls",    "noise", "matrix",  NULL};
+    static const char *const sides[] = {"baseline", "candidate", NULL};
+    int side = -1;
     struct fields f;
 
     *p = (struct profile){0};
     if (fields_init(&f, file, root, err) < 0 || fields_known(&f, keys, err) < 0 ||
+        fields_choice(&f, "only_in", FIELDS_OPTIONAL, sides, &side, err) < 0 ||
         decode_head(&f, p, arena, err) < 0 || decode_load(&f, p, arena, err) < 0 ||
         decode_private_network(&f, p, arena, err) < 0 || decode_counts(&f, p, err) < 0 ||
         decode_times(&f, p, err) < 0 || decode_cpus(&f, p, arena, err) < 0 ||
         decode_matrix(&f, p, arena, err) < 0 || decode_controls(&f, p, arena, err) < 0)
         return -1;
+    p->only_in = side < 0 ? NULL : sides[side];
     return decode_noise(&f, p, arena, err);
 }
 
@@ -325,6 +332,10 @@ void profile_encode(const struct profile *p, struct json_writer *w)
     encode_counts(w, p);
     encode_time(w, "pause", p->pause_ns);
     encode_time(w, "timeout", p->timeout_ns);
+    if (p->takes_ns)
+        encode_time(w, "takes", p->takes_ns);
+    if (p->only_in)
+        jw_key(w, "only_in"), jw_string(w, p->only_in);
     encode_cpus(w, p);
     encode_controls(w, p);
     jw_key(w, "noise");

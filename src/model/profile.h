@@ -66,6 +66,9 @@ struct profile {
     int warmup;             /* warm-up runs a variant, archived and left out of statistics */
     int64_t pause_ns;       /* before every run */
     int64_t timeout_ns;     /* of one run; default 60 s */
+    int64_t takes_ns;       /* what a run is said to take, for estimates; 0: its load tells */
+    const char *only_in;    /* "baseline", "candidate": the side that knows it; NULL: both */
+    const char *file;       /* where it was found; not part of the plan */
     struct role_cpus *cpus; /* role "*" : every role */
     size_t cpus_count;
     struct matrix_axis *matrix; /* empty once expanded */

@@ -3,10 +3,15 @@
 #include <string.h>
 
 static const char *const verdict_names[] = {
-    [VERDICT_NOT_JUDGED] = "not_judged",     [VERDICT_PASSED] = "passed",
-    [VERDICT_INCONCLUSIVE] = "inconclusive", [VERDICT_INCOMPLETE] = "incomplete",
-    [VERDICT_REGRESSED] = "regressed",       [VERDICT_INVALID] = "invalid",
+    [VERDICT_NOT_JUDGED] = "not_judged",
+    [VERDICT_PASSED] = "passed",
+    [VERDICT_INCONCLUSIVE] = "inconclusive",
+    [VERDICT_INCOMPLETE] = "incomplete",
+    [VERDICT_REGRESSED] = "regressed",
+    [VERDICT_INVALID] = "invalid",
     [VERDICT_IDENTICAL] = "identical",
+    [VERDICT_ACCEPTED] = "accepted",
+    [VERDICT_NEW] = "new",
 };
 #define VERDICT_COUNT (sizeof verdict_names / sizeof *verdict_names)
 

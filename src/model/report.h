@@ -10,6 +10,7 @@
 
 #include "base/err.h"
 #include "base/strings.h"
+#include "model/earlier.h"
 #include "model/metric.h"
 
 #include <stdint.h>
@@ -20,7 +21,9 @@ struct json;
 
 enum verdict {
     VERDICT_NOT_JUDGED,
+    VERDICT_NEW, /* one side only has the profile: there is nothing to compare with */
     VERDICT_PASSED,
+    VERDICT_ACCEPTED,
     VERDICT_INCONCLUSIVE,
     VERDICT_INCOMPLETE,
     VERDICT_REGRESSED,
@@ -32,6 +35,13 @@ enum grade { GRADE_NONE, GRADE_CONFIRMED, GRADE_LIKELY, GRADE_UNSURE };
 
 /* Whether the whole interval is beyond +-1 %. */
 enum mark { MARK_NONE, MARK_BETTER, MARK_WORSE };
+
+/* A change for the worse that was agreed to beforehand, and let a metric through or did not. */
+struct report_accepted {
+    const char *name;
+    double up_to;
+    const char *reason, *who, *until;
+};
 
 /* One metric of one candidate under one profile. */
 struct report_metric {
@@ -61,7 +71,9 @@ struct report_metric {
     double balanced_median; /* of an odd count; else NaN */
     double pairing_gain;    /* Var(d) / (Var ln b + Var ln c): below 1, pairing removed noise */
     double false_alarm;     /* chance of "regressed" with no true change */
-    const char *claim;      /* NULL, "shown", "not_shown" */
+    struct report_accepted *accepted; /* of a metric that does not pass its own limit */
+    size_t accepted_count;            /* 0 or 1 */
+    const char *claim;                /* NULL, "shown", "not_shown" */
     bool control;           /* a negative control; then `threshold` is its two-sided limit */
     const char *note;       /* why incomplete, from 0 to X, ...; NULL if none */
     struct strings missing; /* statuses and reasons of values that were not ok, each once */
@@ -132,6 +144,8 @@ struct report {
     size_t profile_count;
     struct report_worst *worst;
     size_t worst_count;
+    struct earlier *earlier; /* series of the same plan, the oldest first */
+    size_t earlier_count;
     int gating_verdicts;
     double expected_false_alarms, any_false_alarm;
     int marks_tested;
@@ -148,7 +162,8 @@ const char *grade_name(enum grade g);
 /* What is known of a variant's failures; NULL if it had none. */
 const struct report_failure *report_failure_of(const struct report_profile *p, const char *variant);
 
-/* The worse of two: invalid > regressed > incomplete > inconclusive > passed > not judged. */
+/* The worse of two: invalid > regressed > incomplete > inconclusive > accepted > passed > new > not
+ * judged. */
 enum verdict verdict_worse(enum verdict a, enum verdict b);
 
 /* Appends report.json: fixed key order, two-space indent, numbers that read back exactly. */

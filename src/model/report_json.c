@@ -5,6 +5,15 @@
 #include "model/report.h"
 #include "model/report_json.h"
 
+#define OWNER report_accepted
+static const struct member accepted_members[] = {
+    {"name", KIND_TEXT, AT(name), 0, NULL},     {"up_to", KIND_FIGURE, AT(up_to), 0, NULL},
+    {"reason", KIND_TEXT, AT(reason), 0, NULL}, {"who", KIND_TEXT, AT(who), 0, NULL},
+    {"until", KIND_TEXT, AT(until), 0, NULL},
+};
+static const struct shape accepted_shape = SHAPE(accepted_members, report_accepted);
+#undef OWNER
+
 #define OWNER report_metric
 static const struct member metric_members[] = {
     {"candidate", KIND_TEXT, AT(candidate), 0, NULL},
@@ -43,6 +52,7 @@ static const struct member metric_members[] = {
     {"control", KIND_BOOL, AT(control), 0, NULL},
     {"note", KIND_MAYBE, AT(note), 0, NULL},
     {"missing", KIND_STRINGS, AT(missing), 0, NULL},
+    {"accepted", KIND_LIST_IF_ANY, AT(accepted), AT(accepted_count), &accepted_shape},
 };
 static const struct shape metric_shape = SHAPE(metric_members, report_metric);
 #undef OWNER
@@ -113,6 +123,16 @@ static const struct member worst_members[] = {
 static const struct shape worst_shape = SHAPE(worst_members, report_worst);
 #undef OWNER
 
+#define OWNER earlier
+static const struct member earlier_members[] = {
+    {"archive", KIND_TEXT, AT(archive), 0, NULL},
+    {"started", KIND_TEXT, AT(started), 0, NULL},
+    {"verdict", KIND_TEXT, AT(verdict), 0, NULL},
+    {"digest", KIND_TEXT, AT(digest), 0, NULL},
+};
+static const struct shape earlier_shape = SHAPE(earlier_members, earlier);
+#undef OWNER
+
 #define OWNER report
 static const struct member report_members[] = {
     {"abba", KIND_FORMAT, 0, 0, NULL},
@@ -136,6 +156,7 @@ static const struct member report_members[] = {
     {"commands", KIND_STRINGS, AT(displays), 0, NULL},
     {"notes", KIND_STRINGS, AT(notes), 0, NULL},
     {"machine", KIND_MAYBE, AT(host_note), 0, NULL},
+    {"earlier", KIND_LIST_IF_ANY, AT(earlier), AT(earlier_count), &earlier_shape},
 };
 const struct shape report_shape = SHAPE(report_members, report);
 #undef OWNER

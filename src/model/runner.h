@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/strings.h"
 #include "model/metric.h"
+#include "model/variant.h"
 
 #include <stdint.h>
 
@@ -53,6 +54,8 @@ struct runner_role {
     const char *name;
     struct strings command; /* templates; "{program}" is the variant's program */
     struct ready_spec ready;
+    struct env_setting *env; /* of this role's processes; values are templates */
+    size_t env_count;
     struct strings after; /* roles that must be ready first */
     int stop_signal;      /* sent when the other roles have ended; 0: the role ends by itself */
 };

@@ -230,7 +230,7 @@ static int decode_ready(const struct fields *f, struct ready_spec *ready, struct
 static int decode_role(const struct fields *f, struct runner_role *role, struct arena *arena,
                        struct err *err)
 {
-    static const char *const keys[] = {"command", "ready", "after", "stop", NULL};
+    static const char *const keys[] = {"command", "env", "ready", "after", "stop", NULL};
     int stop = -1;
 
     if (decode_key_is_name(f, "role", err) < 0 || fields_as_object(f, err) < 0 ||
@@ -243,7 +243,8 @@ static int decode_role(const struct fields *f, struct runner_role *role, struct 
         return -1;
     if (role->command.count == 0)
         return fields_error(f, err, "'command' is empty: its first item is the program");
-    if (decode_ready(f, &role->ready, arena, err) < 0 ||
+    if (env_decode(f, &role->env, &role->env_count, arena, err) < 0 ||
+        decode_ready(f, &role->ready, arena, err) < 0 ||
         decode_strings(f, "after", FIELDS_OPTIONAL, arena, &role->after, err) < 0 ||
         fields_choice(f, "stop", FIELDS_OPTIONAL, runner_signal_names, &stop, err) < 0)
         return -1;
@@ -335,11 +336,13 @@ static int decode_roles(const struct fields *f, struct runner *r, struct arena *
 static int check_command(const struct fields *f, struct runner *r, struct err *err)
 {
     r->is_command = strcmp(r->name, "command") == 0;
-    if (!r->is_command || (r->role_count == 1 && r->roles[0].command.count == 1 &&
-                           strcmp(r->roles[0].command.items[0], "{program}") == 0))
+    if (!r->is_command ||
+        (r->role_count == 1 && r->roles[0].command.count == 1 && r->roles[0].env_count == 0 &&
+         strcmp(r->roles[0].command.items[0], "{program}") == 0))
         return 0;
     return fields_error(f, err,
-                        "the runner 'command' has one role, whose command is [\"{program}\"]");
+                        "the runner 'command' has one role, whose command is [\"{program}\"], and "
+                        "no 'env'");
 }
 
 static int decode_head(const struct fields *f, struct runner *r, struct arena *arena,

@@ -71,6 +71,8 @@ static void encode_roles(struct json_writer *w, const struct runner *r)
         jw_key(w, role->name);
         jw_object_begin(w);
         key_strings(w, "command", &role->command);
+        if (role->env_count)
+            env_encode(role->env, role->env_count, w);
         encode_ready(w, &role->ready);
         key_strings(w, "after", &role->after);
         key_string(w, "stop", signal_name(role->stop_signal));

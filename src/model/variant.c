@@ -37,6 +37,104 @@ int env_decode(const struct fields *f, struct env_setting **env, size_t *count, 
     return 0;
 }
 
+static int decode_sha256(const struct fields *f, char out[65], struct arena *arena, struct err *err)
+{
+    const char *hex = "";
+    struct fields at;
+
+    if (decode_text(f, "sha256", FIELDS_OPTIONAL, arena, &hex, err) < 0)
+        return -1;
+    if (hex[0] && (strlen(hex) != 64 || strspn(hex, "0123456789abcdef") != 64)) {
+        if (fields_child(f, "sha256", FIELDS_REQUIRED, &at, err) < 0)
+            return -1;
+        return fields_error(&at, err, "'%s' is no SHA-256: 64 digits 0-9 a-f", hex);
+    }
+    memcpy(out, hex, strlen(hex) + 1);
+    return 0;
+}
+
+/* "lib": "build/libfoo.so", or with what it must be. */
+static int decode_file(const struct fields *f, struct variant_file *file, struct arena *arena,
+                       struct err *err)
+{
+    static const char *const keys[] = {"file", "sha256", "size", NULL};
+
+    if (decode_key_is_name(f, "file", err) < 0)
+        return -1;
+    file->name = arena_strdup(arena, f->key);
+    if (json_kind(f->value) == JSON_STRING) {
+        file->file = arena_strdup(arena, json_string(f->value));
+    } else if (fields_as_object(f, err) < 0 || fields_known(f, keys, err) < 0 ||
+               decode_text(f, "file", FIELDS_REQUIRED, arena, &file->file, err) < 0 ||
+               decode_sha256(f, file->sha256, arena, err) < 0 ||
+               fields_size_bytes(f, "size", FIELDS_OPTIONAL, &file->size_bytes, err) < 0) {
+        return -1;
+    }
+    return file->file[0] ? 0 : fields_error(f, err, "the name of the file is empty");
+}
+
+static int decode_files(const struct fields *f, struct variant *v, struct arena *arena,
+                        struct err *err)
+{
+    struct fields list, item = {0};
+
+    if (fields_object(f, "files", FIELDS_OPTIONAL, &list, err) < 0)
+        return -1;
+    v->files = decode_room(&list, arena, sizeof(*v->files), &v->file_count);
+    for (size_t i = 0; fields_next(&list, &item); i++)
+        if (decode_file(&item, &v->files[i], arena, err) < 0)
+            return -1;
+    decode_sort(v->files, v->file_count, sizeof(*v->files));
+    return 0;
+}
+
+/* What a variant and its part for one role have in common. */
+static int decode_part(const struct fields *f, struct variant *v, struct arena *arena,
+                       struct err *err)
+{
+    if (decode_text(f, "program", FIELDS_OPTIONAL, arena, &v->program, err) < 0 ||
+        decode_strings(f, "args", FIELDS_OPTIONAL, arena, &v->args, err) < 0 ||
+        env_decode(f, &v->env, &v->env_count, arena, err) < 0 ||
+        decode_files(f, v, arena, err) < 0 || decode_sha256(f, v->sha256, arena, err) < 0 ||
+        fields_size_bytes(f, "size", FIELDS_OPTIONAL, &v->size_bytes, err) < 0)
+        return -1;
+    if (v->program && v->program[0] == '\0')
+        return fields_error(f, err, "'program' is empty");
+    return 0;
+}
+
+static int decode_role(const struct fields *f, struct variant_role *role, struct arena *arena,
+                       struct err *err)
+{
+    static const char *const keys[] = {"program", "args", "env", "files", "sha256", "size", NULL};
+
+    if (decode_key_is_name(f, "role", err) < 0)
+        return -1;
+    role->name = arena_strdup(arena, f->key);
+    if (fields_as_object(f, err) < 0 || fields_known(f, keys, err) < 0)
+        return -1;
+    role->has_args = fields_has(f, "args");
+    return decode_part(f, &role->part, arena, err);
+}
+
+static int decode_roles(const struct fields *f, struct variant *v, struct arena *arena,
+                        struct err *err)
+{
+    struct fields list, item = {0};
+
+    if (fields_object(f, "roles", FIELDS_OPTIONAL, &list, err) < 0)
+        return -1;
+    v->roles = decode_room(&list, arena, sizeof(*v->roles), &v->role_count);
+    for (size_t i = 0; fields_next(&list, &item); i++) {
+        if (decode_role(&item, &v->roles[i], arena, err) < 0)
+            return -1;
+        v->roles[i].part.name = v->name;
+        v->roles[i].part.runner = v->runner;
+    }
+    decode_sort(v->roles, v->role_count, sizeof(*v->roles));
+    return 0;
+}
+
 /* Any JSON, kept as text. It is part of the plan's hash, so its numbers must be integers. */
 static int decode_source(const struct fields *f, struct variant *v, struct arena *arena,
                          struct err *err)
@@ -58,28 +156,12 @@ static int decode_source(const struct fields *f, struct variant *v, struct arena
     return status;
 }
 
-static int decode_sha256(const struct fields *f, struct variant *v, struct arena *arena,
-                         struct err *err)
-{
-    const char *hex = "";
-    struct fields at;
-
-    if (decode_text(f, "sha256", FIELDS_OPTIONAL, arena, &hex, err) < 0)
-        return -1;
-    if (hex[0] && (strlen(hex) != 64 || strspn(hex, "0123456789abcdef") != 64)) {
-        if (fields_child(f, "sha256", FIELDS_REQUIRED, &at, err) < 0)
-            return -1;
-        return fields_error(&at, err, "'%s' is no SHA-256: 64 digits 0-9 a-f", hex);
-    }
-    memcpy(v->sha256, hex, strlen(hex) + 1);
-    return 0;
-}
-
 int variant_decode(struct variant *v, const struct json *root, const char *file,
                    struct arena *arena, struct err *err)
 {
-    static const char *const keys[] = {"variant", "description", "runner", "program", "args", "env",
-                                       "source",  "sha256",      "size",   "display", NULL};
+    static const char *const keys[] = {"variant", "description", "runner",  "program", "args",
+                                       "env",     "files",       "roles",   "control", "source",
+                                       "sha256",  "size",        "display", NULL};
     struct fields f, at;
 
     *v = (struct variant){0};
@@ -94,15 +176,11 @@ int variant_decode(struct variant *v, const struct json *root, const char *file,
                             v->name);
     if (decode_text(&f, "description", FIELDS_OPTIONAL, arena, &v->description, err) < 0 ||
         decode_text(&f, "runner", FIELDS_OPTIONAL, arena, &v->runner, err) < 0 ||
-        decode_text(&f, "program", FIELDS_OPTIONAL, arena, &v->program, err) < 0 ||
-        decode_strings(&f, "args", FIELDS_OPTIONAL, arena, &v->args, err) < 0 ||
-        env_decode(&f, &v->env, &v->env_count, arena, err) < 0 ||
-        decode_source(&f, v, arena, err) < 0 || decode_sha256(&f, v, arena, err) < 0 ||
-        fields_size_bytes(&f, "size", FIELDS_OPTIONAL, &v->size_bytes, err) < 0 ||
+        decode_part(&f, v, arena, err) < 0 || decode_roles(&f, v, arena, err) < 0 ||
+        fields_bool(&f, "control", FIELDS_OPTIONAL, &v->control, err) < 0 ||
+        decode_source(&f, v, arena, err) < 0 ||
         decode_text(&f, "display", FIELDS_OPTIONAL, arena, &v->display, err) < 0)
         return -1;
-    if (v->program && v->program[0] == '\0')
-        return fields_error(&f, err, "'program' is empty");
     if (!v->display)
         v->display = variant_display(v, arena);
     return 0;
@@ -129,28 +207,81 @@ static void key_text(struct json_writer *w, const char *key, const char *text)
     jw_string(w, text);
 }
 
-void variant_encode(const struct variant *v, struct json_writer *w)
+/* A digest and a size, where they are known. */
+static void encode_content(const char *sha256, uint64_t size_bytes, struct json_writer *w)
 {
     char size[UNITS_TEXT];
 
+    key_text(w, "sha256", sha256);
+    if (!sha256[0])
+        return;
+    units_canonical_size(size_bytes, size);
+    key_text(w, "size", size);
+}
+
+static void encode_files(const struct variant *v, struct json_writer *w)
+{
+    if (v->file_count == 0)
+        return;
+    jw_key(w, "files");
+    jw_object_begin(w);
+    for (size_t i = 0; i < v->file_count; i++) {
+        jw_key(w, v->files[i].name);
+        jw_object_begin(w);
+        key_text(w, "file", v->files[i].file);
+        encode_content(v->files[i].sha256, v->files[i].size_bytes, w);
+        jw_object_end(w);
+    }
+    jw_object_end(w);
+}
+
+static void encode_args(const struct strings *args, struct json_writer *w)
+{
+    jw_key(w, "args");
+    jw_array_begin(w);
+    for (size_t i = 0; i < args->count; i++)
+        jw_string(w, args->items[i]);
+    jw_array_end(w);
+}
+
+static void encode_roles(const struct variant *v, struct json_writer *w)
+{
+    if (v->role_count == 0)
+        return;
+    jw_key(w, "roles");
+    jw_object_begin(w);
+    for (size_t i = 0; i < v->role_count; i++) {
+        const struct variant_role *role = &v->roles[i];
+
+        jw_key(w, role->name);
+        jw_object_begin(w);
+        key_text(w, "program", role->part.program);
+        if (role->has_args)
+            encode_args(&role->part.args, w);
+        env_encode(role->part.env, role->part.env_count, w);
+        encode_files(&role->part, w);
+        encode_content(role->part.sha256, role->part.size_bytes, w);
+        jw_object_end(w);
+    }
+    jw_object_end(w);
+}
+
+void variant_encode(const struct variant *v, struct json_writer *w)
+{
     jw_object_begin(w);
     key_text(w, "variant", v->name);
     key_text(w, "description", v->description);
     key_text(w, "runner", v->runner);
     key_text(w, "program", v->program);
-    jw_key(w, "args");
-    jw_array_begin(w);
-    for (size_t i = 0; i < v->args.count; i++)
-        jw_string(w, v->args.items[i]);
-    jw_array_end(w);
+    encode_args(&v->args, w);
     env_encode(v->env, v->env_count, w);
+    encode_files(v, w);
+    encode_roles(v, w);
+    if (v->control)
+        jw_key(w, "control"), jw_bool(w, true);
     if (v->source_json)
         jw_key(w, "source"), jw_raw(w, v->source_json, strlen(v->source_json));
-    key_text(w, "sha256", v->sha256);
-    if (v->sha256[0]) {
-        units_canonical_size(v->size_bytes, size);
-        key_text(w, "size", size);
-    }
+    encode_content(v->sha256, v->size_bytes, w);
     key_text(w, "display", v->display);
     jw_object_end(w);
 }
@@ -180,10 +311,9 @@ static bool same_text(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-bool variant_identical(const struct variant *a, const struct variant *b)
+static bool same_settings(const struct variant *a, const struct variant *b)
 {
-    if (!a->sha256[0] || strcmp(a->sha256, b->sha256) != 0 || !same_text(a->runner, b->runner) ||
-        a->args.count != b->args.count || a->env_count != b->env_count)
+    if (a->args.count != b->args.count || a->env_count != b->env_count)
         return false;
     for (size_t i = 0; i < a->args.count; i++)
         if (strcmp(a->args.items[i], b->args.items[i]) != 0)
@@ -193,4 +323,43 @@ bool variant_identical(const struct variant *a, const struct variant *b)
             strcmp(a->env[i].value, b->env[i].value) != 0)
             return false;
     return true;
+}
+
+static bool same_files(const struct variant *a, const struct variant *b)
+{
+    if (a->file_count != b->file_count)
+        return false;
+    for (size_t i = 0; i < a->file_count; i++)
+        if (strcmp(a->files[i].name, b->files[i].name) != 0 || !a->files[i].sha256[0] ||
+            strcmp(a->files[i].sha256, b->files[i].sha256) != 0)
+            return false;
+    return true;
+}
+
+/* Program, arguments, environment and files. */
+static bool same_part(const struct variant *a, const struct variant *b)
+{
+    return a->sha256[0] && strcmp(a->sha256, b->sha256) == 0 && same_settings(a, b) &&
+           same_files(a, b);
+}
+
+bool variant_identical(const struct variant *a, const struct variant *b)
+{
+    if (!same_text(a->runner, b->runner) || !same_part(a, b))
+        return false;
+    for (size_t i = 0; i < a->role_count; i++)
+        if (!same_part(&a->roles[i].part, variant_of_role(b, a->roles[i].name)))
+            return false;
+    for (size_t i = 0; i < b->role_count; i++)
+        if (!same_part(&b->roles[i].part, variant_of_role(a, b->roles[i].name)))
+            return false;
+    return true;
+}
+
+const struct variant *variant_of_role(const struct variant *v, const char *role)
+{
+    for (size_t i = 0; i < v->role_count; i++)
+        if (strcmp(v->roles[i].name, role) == 0)
+            return &v->roles[i].part;
+    return v;
 }

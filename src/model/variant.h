@@ -19,6 +19,17 @@ struct env_setting {
     const char *value;
 };
 
+/* A file that the variant brings beside its program, such as a library: {NAME} in templates. */
+struct variant_file {
+    const char *name;
+    const char *file;    /* as given */
+    const char *path;    /* absolute; never part of the plan's hash */
+    char sha256[65];     /* "" while unknown; in a file: what it must be */
+    uint64_t size_bytes; /* of the file */
+};
+
+struct variant_role;
+
 struct variant {
     const char *name;        /* "baseline", "candidate", or as given; unique in a series */
     const char *description; /* may be NULL */
@@ -27,14 +38,32 @@ struct variant {
     struct strings args;     /* appended to every role's command; runner `command`: its own rest */
     struct env_setting *env;
     size_t env_count;
-    const char *source_json; /* `source` as given, compact JSON; NULL if none */
-    const char *display;     /* for people: the command line, or the program and its arguments */
+    const char *source_json;    /* `source` as given, compact JSON; NULL if none */
+    struct variant_file *files; /* by name */
+    size_t file_count;
+    struct variant_role *roles; /* roles that run something else, by name */
+    size_t role_count;
+    bool control;        /* the baseline's source built otherwise: shown, never judged */
+    const char *display; /* for people: the command line, or the program and its arguments */
 
     /* Found before the first run. */
     const char *path;    /* absolute path of the program; never part of the plan's hash */
     char sha256[65];     /* of the program file; "" while unknown; in a file: what it must be */
     uint64_t size_bytes; /* of the program file */
 };
+
+/*
+ * What one role runs instead. Of `part` count program, args, env and files; what a file leaves out
+ * is the variant's own once the programs are found (has_args: arguments were given, if only none).
+ */
+struct variant_role {
+    const char *name;
+    struct variant part;
+    bool has_args;
+};
+
+/* What a role runs: the variant itself, or its part for that role. */
+const struct variant *variant_of_role(const struct variant *v, const char *role);
 
 /* Decodes a variant file (or its copy in a plan). ERR_CONFIG on a fault. */
 int variant_decode(struct variant *v, const struct json *root, const char *file,

@@ -20,6 +20,15 @@ static struct template_values widest(const struct template_values *v)
     return w;
 }
 
+/* What a command is made of. */
+struct context {
+    const struct plan *plan;
+    const struct profile *profile;
+    const struct variant *variant; /* what the role runs */
+    const struct runner_role *role;
+    const struct template_values *values;
+};
+
 /* ---- environment ---- */
 
 /* What programs need to find their way, and nothing that changes what they do. */
@@ -62,37 +71,50 @@ static int by_text(const void *a, const void *b)
 
 /* Everything but ABBA_PAD, sorted. A runner's programs print in one language everywhere: the
  * numbers in their output are declared by the runner. */
-static void build_environment(const struct plan *plan, const struct variant *variant, bool inherit,
-                              struct strings *env, struct arena *arena)
+static int build_environment(const struct context *c, bool inherit, struct strings *env,
+                             struct arena *arena, struct err *err)
 {
+    const struct variant *v = c->variant;
+    const char *value;
+
     for (char **e = environ; e && *e; e++)
         if (strchr(*e, '=') && strncmp(*e, "ABBA_PAD", 8) != 0 && (inherit || passes(*e)))
             put(env, arena, arena_strdup(arena, *e));
     if (!inherit)
         put(env, arena, "LC_ALL=C.UTF-8");
-    put_all(env, arena, plan->env, plan->env_count);
-    put_all(env, arena, variant->env, variant->env_count);
+    put_all(env, arena, c->plan->env, c->plan->env_count);
+    for (size_t i = 0; i < c->role->env_count; i++) {
+        if (template_fill(c->role->env[i].value, c->plan, c->profile, v, c->values, &value, arena,
+                          err) < 0)
+            return err_wrap(err, "role '%s': env '%s'", c->role->name, c->role->env[i].name);
+        put(env, arena, arena_printf(arena, "%s=%s", c->role->env[i].name, value));
+    }
+    for (size_t i = 0; i < v->env_count; i++) {
+        value = home_show(template_fill_files(v->env[i].value, v, arena), arena);
+        put(env, arena, arena_printf(arena, "%s=%s", v->env[i].name, value));
+    }
     if (env->count)
         qsort(env->items, env->count, sizeof(*env->items), by_text);
+    return 0;
 }
 
 /* ---- command ---- */
 
-static int build_arguments(const struct plan *plan, const struct profile *profile,
-                           const struct variant *variant, const struct runner_role *role,
-                           const struct template_values *values, struct strings *argv,
-                           struct arena *arena, struct err *err)
+static int build_arguments(const struct context *c, const struct template_values *values,
+                           struct strings *argv, struct arena *arena, struct err *err)
 {
-    for (size_t i = 0; i < role->command.count; i++) {
+    const struct variant *v = c->variant;
+
+    for (size_t i = 0; i < c->role->command.count; i++) {
         const char *item;
 
-        if (template_fill(role->command.items[i], plan, profile, variant, values, &item, arena,
+        if (template_fill(c->role->command.items[i], c->plan, c->profile, v, values, &item, arena,
                           err) < 0)
-            return err_wrap(err, "role '%s': command[%zu]", role->name, i);
+            return err_wrap(err, "role '%s': command[%zu]", c->role->name, i);
         strings_add(argv, arena, home_show(item, arena));
     }
-    for (size_t i = 0; i < variant->args.count; i++)
-        strings_add(argv, arena, home_show(variant->args.items[i], arena));
+    for (size_t i = 0; i < v->args.count; i++)
+        strings_add(argv, arena, home_show(template_fill_files(v->args.items[i], v, arena), arena));
     return 0;
 }
 
@@ -146,17 +168,19 @@ int plan_role_command(const struct plan *plan, const struct profile *profile,
                       struct arena *arena, struct err *err)
 {
     struct template_values most = widest(values);
+    const struct context c = {plan, profile, variant_of_role(variant, role->name), role, values};
     struct strings argv = {0}, wide = {0}, env = {0};
     bool inherit = plan_runner(plan, profile, variant)->is_command;
 
     *out = (struct role_command){0};
     for (size_t i = 0; i < role->command.count; i++)
         out->varies |= template_varies(role->command.items[i]);
-    if (build_arguments(plan, profile, variant, role, values, &argv, arena, err) < 0 ||
-        build_arguments(plan, profile, variant, role, &most, &wide, arena, err) < 0 ||
-        check_program(&argv, role, err) < 0)
+    for (size_t i = 0; i < role->env_count; i++)
+        out->varies |= template_varies(role->env[i].value);
+    if (build_arguments(&c, values, &argv, arena, err) < 0 ||
+        build_arguments(&c, &most, &wide, arena, err) < 0 || check_program(&argv, role, err) < 0 ||
+        build_environment(&c, inherit, &env, arena, err) < 0)
         return -1;
-    build_environment(plan, variant, inherit, &env, arena);
     add_padding(&env, pad + bytes_of(&wide) - bytes_of(&argv), arena);
     out->argv = argv.items;
     out->envp = env.items;

@@ -3,9 +3,9 @@
  *
  * The variant's program is argv's {program} (an absolute path), its arguments follow the role's
  * own. The environment is abba's own for the runner `command` and an allowlist of it for others,
- * then --env, then the variant's, sorted; and ABBA_PAD, a run of 'x' that makes argv, environment
- * and program path of all variants of a pair equal in bytes (their length moves the stack). What
- * is too long for one setting has ABBA_PAD_1, ABBA_PAD_2 ... before it.
+ * then --env, then the role's, then the variant's, sorted; and ABBA_PAD, a run of 'x' that makes
+ * argv, environment and program path of all variants of a pair equal in bytes (their length moves
+ * the stack). What is too long for one setting has ABBA_PAD_1, ABBA_PAD_2 ... before it.
  */
 #ifndef ABBA_PLAN_COMMAND_H
 #define ABBA_PLAN_COMMAND_H

@@ -124,3 +124,16 @@ int load_series(const char *name, struct lab_file *out, const char **file, struc
     json_free(tree);
     return status < 0 ? -1 : check_name(LOOKUP_SERIES, name, out->name, *file, "series", err);
 }
+
+int load_accepted(const char *name, struct accepted *out, const char **file, struct arena *arena,
+                  struct err *err)
+{
+    const char *path;
+    struct json *tree = open_file(LOOKUP_ACCEPTED, name, &path, arena, err);
+    int status = tree ? accepted_decode(out, tree, path, arena, err) : -1;
+
+    json_free(tree);
+    if (file)
+        *file = path;
+    return status < 0 ? -1 : check_name(LOOKUP_ACCEPTED, name, out->name, path, "accepted", err);
+}

@@ -18,6 +18,8 @@ int load_profile(const char *name, struct profile *out, const char **file, struc
 int load_thresholds(const char *name, struct thresholds *out, const char **file,
                     struct arena *arena, struct err *err);
 
+int load_accepted(const char *name, struct accepted *out, const char **file, struct arena *arena,
+                  struct err *err);
 /* `name` as lookup_file takes it: a path, or "RUNNER/NAME". */
 int load_variant(const char *name, struct variant *out, const char **file, struct arena *arena,
                  struct err *err);

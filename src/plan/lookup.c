@@ -14,7 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *const kind_names[] = {"runner", "profile", "thresholds", "variant", "series"};
+static const char *const kind_names[] = {"runner",  "profile", "thresholds",
+                                         "variant", "series",  "accepted change"};
 
 /* ---- where to look ---- */
 
@@ -80,6 +81,9 @@ static const char *file_below(const char *root, enum lookup_kind kind, const cha
     case LOOKUP_THRESHOLDS:
         relative = arena_printf(arena, "thresholds/%s.json", name);
         break;
+    case LOOKUP_ACCEPTED:
+        relative = arena_printf(arena, "accepted/%s.json", name);
+        break;
     case LOOKUP_VARIANT:
         if (!slash)
             return NULL;
@@ -109,7 +113,7 @@ bool lookup_is_path(enum lookup_kind kind, const char *name)
 {
     if (ends_in(name, ".json") || name[0] == '.' || name[0] == '/')
         return true;
-    return (kind == LOOKUP_RUNNER || kind == LOOKUP_THRESHOLDS) && strchr(name, '/');
+    return kind != LOOKUP_PROFILE && kind != LOOKUP_VARIANT && strchr(name, '/');
 }
 
 static int not_found(enum lookup_kind kind, const char *name, const struct strings *roots,
@@ -245,6 +249,7 @@ void lookup_names(enum lookup_kind kind, struct strings *names, struct arena *ar
         [LOOKUP_THRESHOLDS] = {"thresholds", visit_json},
         [LOOKUP_VARIANT] = {"runners", visit_variants},
         [LOOKUP_SERIES] = {"runners", visit_series},
+        [LOOKUP_ACCEPTED] = {"accepted", visit_json},
     };
     struct strings roots = {0};
 

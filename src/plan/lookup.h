@@ -5,8 +5,8 @@
  * name, not a path, unless it ends in .json or begins with '.' or '/'). A runner's own variants lie
  * in runners/RUNNER/variants/NAME.json and are named "RUNNER/NAME", its series files likewise in
  * runners/RUNNER/series/. A name is looked up below
- * runners/, profiles/, thresholds/ of the current folder, of each folder in ABBA_PATH, then of the
- * installed share folder, or, uninstalled, of the source tree.
+ * runners/, profiles/, thresholds/, accepted/ of the current folder, of each folder in ABBA_PATH,
+ * then of the installed share folder, or, uninstalled, of the source tree.
  */
 #ifndef ABBA_PLAN_LOOKUP_H
 #define ABBA_PLAN_LOOKUP_H
@@ -21,7 +21,8 @@ enum lookup_kind {
     LOOKUP_PROFILE,
     LOOKUP_THRESHOLDS,
     LOOKUP_VARIANT,
-    LOOKUP_SERIES
+    LOOKUP_SERIES,
+    LOOKUP_ACCEPTED
 };
 
 /* Whether `name` is taken as the path of a file. */

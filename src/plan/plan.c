@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "model/decode.h"
 #include "model/network_text.h"
+#include "plan/accepted.h"
 #include "plan/command.h"
 #include "plan/home.h"
 #include "plan/load.h"
@@ -70,6 +71,7 @@ static int add_profile(struct plan *p, const char *asked, struct strings *names,
             return err_set(err, ERR_USAGE, "profile '%s' is asked for twice", all[i].name);
         if (profile_resolve(&all[i], plan_find_runner(p, one.runner), file, arena, err) < 0)
             return -1;
+        all[i].file = file;
         p->profiles[p->profile_count++] = all[i];
     }
     return p->profile_count == before ? no_combination(asked, all, count, err) : 0;
@@ -470,7 +472,7 @@ static int build(struct plan *p, const struct plan_request *q, struct arena *are
         check_cpus(p, q, arena, err) < 0 || check_networks(p, q, arena, err) < 0 ||
         env_resolve(&q->env, &p->env, &p->env_count, arena, err) < 0 ||
         variants_resolve(p, q, arena, err) < 0 || thresholds_resolve(p, q, arena, err) < 0 ||
-        check_pairs(p, err) < 0)
+        accepted_resolve(p, q, arena, err) < 0 || check_pairs(p, err) < 0)
         return -1;
     if (check_templates(p, arena, err) < 0)
         return -1;

@@ -15,13 +15,16 @@ struct plan_request {
     const char *series;      /* its name; NULL: made from the profiles (run) */
     struct strings profiles; /* names or files (run) */
     struct strings variants; /* baseline first, as plan/variants.h has them */
+    struct strings args;     /* compare: what follows the words of every command */
     struct strings baseline_args, candidate_args;
     struct strings baseline_env, candidate_env, env; /* "K=V" */
     struct strings thresholds;                       /* --threshold METRIC=PERCENT */
     const char *thresholds_file; /* name or file; NULL: `default` for run, none for compare */
-    struct strings events;       /* --event, beside the defaults */
-    struct strings claims;       /* --claim METRIC */
-    const char *cpus;            /* --cpus LIST, for every role */
+    struct strings accepted;     /* --accepted NAME|FILE; run: without one all that are found */
+    bool no_accepted;
+    struct strings events; /* --event, beside the defaults */
+    struct strings claims; /* --claim METRIC */
+    const char *cpus;      /* --cpus LIST, for every role */
     const char *input;
     int pairs;                    /* -1: not given */
     int confirm;                  /* -1: not given */
@@ -29,8 +32,18 @@ struct plan_request {
     int64_t pause_ns, timeout_ns; /* -1: not given */
     const char *seed;             /* NULL: 1 */
     bool aa, allow_failures, unsupported_fail;
-    const char *isolation;            /* what the machine reached */
     const struct http_options *fetch; /* how programs are fetched; NULL: as plan/fetch.h has it */
+    const char *isolation;            /* what the machine reached */
+    /* Variants of a git repository: git:REVISION and worktree; see plan/git_variants.h. */
+    const char *build;           /* --build: command, split into words; NULL: files as they are */
+    const char *product;         /* --product: the program, relative to the top; or NULL */
+    const char *control;         /* --control: another build of the baseline; or NULL */
+    struct strings files;        /* --file NAME=PATH, relative to the top */
+    struct strings build_writes; /* folders that a build may write to */
+    struct strings candidate_roles; /* roles that candidates replace; none: all */
+    bool no_merge_base;
+    void (*build_note)(void *user, const char *text);
+    void (*build_log)(void *user, const char *line); /* the end of a failed build's log */
     const char *impair; /* compare and run: tc's netem words for a quick network; NULL: none */
     /*
      * Asked once, and only where a profile has a network of its own: whether this machine can have

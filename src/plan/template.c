@@ -114,10 +114,33 @@ static bool is(const char *name, size_t len, const char *word)
     return strlen(word) == len && memcmp(name, word, len) == 0;
 }
 
+/* The file of the variant that is named, and whether its folder is meant; NULL: none. */
+static const struct variant_file *find_file(const struct variant *v, const char *name, size_t len,
+                                            bool *folder)
+{
+    static const char tail[] = ".folder";
+    size_t tail_len = sizeof(tail) - 1;
+
+    *folder = len > tail_len && memcmp(name + len - tail_len, tail, tail_len) == 0;
+    len -= *folder ? tail_len : 0;
+    for (size_t i = 0; i < v->file_count; i++)
+        if (is(name, len, v->files[i].name))
+            return &v->files[i];
+    return NULL;
+}
+
+static void add_file(const struct variant_file *file, bool folder, struct buf *out)
+{
+    const char *path = file->path ? file->path : "";
+    const char *slash = strrchr(path, '/');
+
+    buf_add(out, path, folder && slash ? (size_t)(slash - path) : strlen(path));
+}
+
 static int unknown_name(const struct context *c, const char *name, size_t len, struct err *err)
 {
     static const char *const fixed[] = {"program", "port", "scratch", "run", "seed"};
-    const char *known[5 + 256];
+    const char *known[5 + 256 + 32];
     char role_address[16][80];
     char found[80];
     size_t count = 0;
@@ -132,6 +155,8 @@ static int unknown_name(const struct context *c, const char *name, size_t len, s
     }
     for (size_t i = 0; i < c->runner->load_count && count < 5 + 256; i++)
         known[count++] = c->runner->load[i].name;
+    for (size_t i = 0; i < c->variant->file_count && i < 32; i++)
+        known[count++] = c->variant->files[i].name;
     for (size_t i = 0; i < count; i++)
         if (buf_printf(&list, "%s'%s'", i ? ", " : "", known[i]) < 0)
             break;
@@ -178,6 +203,8 @@ static int add_name(const struct context *c, const char *name, size_t len, struc
     const char *colon = memchr(name, ':', len);
     size_t name_len = colon ? (size_t)(colon - name) : len;
     size_t role = addressed(c, name, len);
+    bool folder;
+    const struct variant_file *file = find_file(c->variant, name, len, &folder);
 
     for (size_t i = 0; i < c->runner->load_count; i++)
         if (is(name, name_len, c->runner->load[i].name))
@@ -198,6 +225,10 @@ static int add_name(const struct context *c, const char *name, size_t len, struc
     if (len > 8 && memcmp(name, "shipped.", 8) == 0 &&
         decode_is_name(arena_strndup(c->arena, name + 8, len - 8)))
         return add_shipped(c, name + 8, len - 8, out, err);
+    if (file) {
+        add_file(file, folder, out);
+        return 0;
+    }
     return unknown_name(c, name, len, err);
 }
 
@@ -242,6 +273,30 @@ int template_fill(const char *text, const struct plan *plan, const struct profil
         *out = arena_strdup(arena, filled.data);
     buf_release(&filled);
     return status;
+}
+
+const char *template_fill_files(const char *text, const struct variant *v, struct arena *arena)
+{
+    struct buf out = BUF_INIT;
+    const char *filled = text;
+
+    if (v->file_count == 0 || !strchr(text, '{'))
+        return text;
+    while (*text) {
+        size_t len = text[0] == '{' ? strcspn(text, "}") : 0;
+        bool folder;
+        const struct variant_file *file =
+            len > 1 && text[len] ? find_file(v, text + 1, len - 1, &folder) : NULL;
+
+        if (file)
+            add_file(file, folder, &out);
+        else
+            buf_addch(&out, text[0]);
+        text += file ? len + 1 : 1;
+    }
+    filled = arena_strdup(arena, out.data);
+    buf_release(&out);
+    return filled;
 }
 
 bool template_varies(const char *text)

@@ -9,13 +9,16 @@
 #include "base/words.h"
 #include "model/decode.h"
 #include "plan/fetch.h"
+#include "plan/git_variants.h"
 #include "plan/home.h"
 #include "plan/load.h"
 #include "plan/profiles.h"
 #include "plan/program.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MAX_VARIANTS 26 /* the baseline included */
 
@@ -73,11 +76,143 @@ static bool one_runner(const struct plan *p)
     return true;
 }
 
+static const char *current_folder(struct arena *arena)
+{
+    char *here = getcwd(NULL, 0);
+    const char *folder = arena_strdup(arena, here ? here : "/");
+
+    free(here);
+    return folder;
+}
+
+static int unknown_role(const struct runner *r, const char *name, struct err *err)
+{
+    const char *names[16], *near;
+    size_t n = 0;
+
+    for (; n < r->role_count && n < 16; n++)
+        names[n] = r->roles[n].name;
+    err_set(err, ERR_CONFIG, "runner '%s' has no role '%s'", r->name, name);
+    near = text_nearest(name, names, n);
+    return err_hint(err, "it has '%s'%s", near ? near : names[0],
+                    near || n == 1 ? "" : " and others");
+}
+
+/* `more` over what is there, by name. */
+static void merge_env(struct variant *part, const struct variant *v, struct arena *arena)
+{
+    struct env_setting *all = arena_array(arena, part->env_count + v->env_count + 1, sizeof(*all));
+    size_t count = v->env_count;
+
+    if (count)
+        memcpy(all, v->env, count * sizeof(*all));
+    for (size_t i = 0; i < part->env_count; i++)
+        set_env(all, &count, part->env[i]);
+    part->env = all;
+    part->env_count = count;
+    decode_sort(all, count, sizeof(*all));
+}
+
+static void merge_files(struct variant *part, const struct variant *v, struct arena *arena)
+{
+    struct variant_file *all =
+        arena_array(arena, part->file_count + v->file_count + 1, sizeof(*all));
+    size_t count = part->file_count;
+
+    if (count)
+        memcpy(all, part->files, count * sizeof(*all));
+    for (size_t i = 0; i < v->file_count; i++) {
+        bool there = false;
+
+        for (size_t k = 0; k < part->file_count; k++)
+            there = there || strcmp(part->files[k].name, v->files[i].name) == 0;
+        if (!there)
+            all[count++] = v->files[i];
+    }
+    part->files = all;
+    part->file_count = count;
+    decode_sort(all, count, sizeof(*all));
+}
+
+/* What a role's part leaves out is the variant's own. */
+static void fill_part(struct variant_role *role, const struct variant *v, struct arena *arena)
+{
+    role->part.name = v->name;
+    role->part.runner = v->runner;
+    if (!role->part.program)
+        role->part.program = v->program;
+    if (!role->has_args)
+        role->part.args = v->args;
+    role->has_args = true;
+    merge_env(&role->part, v, arena);
+    merge_files(&role->part, v, arena);
+}
+
+/* The digest of a file, which must be `want` where that is known already. */
+static int hash_file(const char *path, char sha256[65], uint64_t *size_bytes, struct err *err)
+{
+    char hex[DIGEST_HEX];
+
+    if (digest_sha256_file(path, hex, size_bytes, err) < 0)
+        return -1;
+    if (sha256[0] && strcmp(sha256, hex) != 0)
+        return err_set(err, ERR_CONFIG, "the SHA-256 of '%s' is %.16s..., and must be %.16s...",
+                       path, hex, sha256);
+    memcpy(sha256, hex, sizeof(hex));
+    return 0;
+}
+
+static int resolve_files(struct variant *v, struct arena *arena, struct err *err)
+{
+    for (size_t i = 0; i < v->file_count; i++) {
+        struct variant_file *file = &v->files[i];
+        const char *shown = home_show(file->file, arena);
+        char *real = realpath(shown, NULL);
+
+        if (!real)
+            return err_sys(err, ERR_CONFIG, errno, "file '%s': '%s'", file->name, shown);
+        free(real);
+        /* Not the real path: a library is found by the name that it has there. */
+        file->path = shown[0] == '/' ? shown : files_join(arena, current_folder(arena), shown);
+        if (files_is_dir(file->path))
+            return err_set(err, ERR_CONFIG, "file '%s': '%s' is a folder", file->name, shown);
+        if (hash_file(file->path, file->sha256, &file->size_bytes, err) < 0)
+            return err_wrap(err, "file '%s'", file->name);
+    }
+    return 0;
+}
+
+/* Program and files of a variant or of its part for one role. */
+static int resolve_part(const struct runner *r, struct variant *v, struct arena *arena,
+                        struct err *err)
+{
+    const char *program = home_show(v->program ? v->program : r->program, arena);
+
+    if (lookup_program(r->name, program, &v->path, arena, err) < 0 ||
+        program_check(v->path, arena, err) < 0 ||
+        hash_file(v->path, v->sha256, &v->size_bytes, err) < 0)
+        return -1;
+    return resolve_files(v, arena, err);
+}
+
+static int resolve_roles(const struct runner *r, struct variant *v, struct arena *arena,
+                         struct err *err)
+{
+    for (size_t i = 0; i < v->role_count; i++) {
+        struct variant_role *role = &v->roles[i];
+
+        if (!runner_find_role(r, role->name))
+            return unknown_role(r, role->name, err);
+        fill_part(role, v, arena);
+        if (resolve_part(r, &role->part, arena, err) < 0)
+            return err_wrap(err, "role '%s'", role->name);
+    }
+    return 0;
+}
+
 int variant_resolve_program(struct plan *p, struct variant *v, struct arena *arena, struct err *err)
 {
     const struct runner *r = variant_runner(p, v);
-    const char *program = home_show(v->program ? v->program : r->program, arena);
-    char hex[DIGEST_HEX];
 
     if (!v->program && r->is_command)
         return err_set(err, ERR_CONFIG, "variant '%s' has no program", v->name);
@@ -85,18 +220,10 @@ int variant_resolve_program(struct plan *p, struct variant *v, struct arena *are
         return err_set(err, ERR_CONFIG,
                        "variant '%s' names no program, and the profiles are of several runners",
                        v->name);
-    if (lookup_program(r->name, program, &v->path, arena, err) < 0 ||
-        program_check(v->path, arena, err) < 0 ||
-        digest_sha256_file(v->path, hex, &v->size_bytes, err) < 0) {
-        err->code = ERR_CONFIG;
-        return err_wrap(err, "variant '%s'", v->name);
-    }
-    if (v->sha256[0] && strcmp(v->sha256, hex) != 0)
-        return err_set(err, ERR_CONFIG,
-                       "variant '%s': the SHA-256 of '%s' is %.16s..., and must be %.16s...",
-                       v->name, v->path, hex, v->sha256);
-    memcpy(v->sha256, hex, sizeof(v->sha256));
-    return 0;
+    if (resolve_part(r, v, arena, err) == 0 && resolve_roles(r, v, arena, err) == 0)
+        return 0;
+    err->code = ERR_CONFIG;
+    return err_wrap(err, "variant '%s'", v->name);
 }
 
 /* ---- one variant ---- */
@@ -211,17 +338,52 @@ static void adopt_runner(const struct plan *p, const char *file, struct variant 
             v->runner = file;
 }
 
-static int resolve_one(struct plan *p, const char *text, size_t index, struct variant *v,
+/* A revision's program and files; where only some roles are replaced, for these. */
+static int from_git(const struct plan_request *q, const struct git_variant *g, size_t index,
+                    struct variant *v, struct arena *arena, struct err *err)
+{
+    struct variant part = {.program = g->program, .files = g->files, .file_count = g->file_count};
+    size_t first = 0;
+
+    v->source_json = g->source_json;
+    v->display = g->display;
+    if (strcmp(q->command, "compare") == 0 && !part.program) {
+        if (q->args.count == 0)
+            return err_set(err, ERR_USAGE, "no program: neither --product nor words behind '--'");
+        part.program = q->args.items[first++];
+    }
+    if (index == 0 || q->candidate_roles.count == 0) {
+        v->program = part.program;
+        v->files = part.files;
+        v->file_count = part.file_count;
+        for (size_t i = first; i < q->args.count; i++)
+            strings_add(&v->args, arena, q->args.items[i]);
+        return 0;
+    }
+    v->roles = arena_array(arena, q->candidate_roles.count, sizeof(*v->roles));
+    for (size_t i = 0; i < q->candidate_roles.count; i++)
+        v->roles[v->role_count++] =
+            (struct variant_role){.name = q->candidate_roles.items[i], .part = part};
+    decode_sort(v->roles, v->role_count, sizeof(*v->roles));
+    return 0;
+}
+
+static int resolve_one(struct plan *p, const struct plan_request *q, const char *text,
+                       const struct git_variant *git, size_t index, struct variant *v,
                        struct arena *arena, struct err *err)
 {
     bool command = plan_find_runner(p, p->profiles[0].runner)->is_command;
     bool compare = strcmp(p->command, "compare") == 0;
-    const char *given = compare ? NULL : split_name(&text, arena);
-    const char *file = compare ? NULL : variant_file(p, text, arena);
+    const char *given = compare && !git->is_git ? NULL : split_name(&text, arena);
+    const char *file = compare || git->is_git ? NULL : variant_file(p, text, arena);
 
     *v = (struct variant){0};
     if (text[0] == '\0')
         return err_set(err, ERR_USAGE, "a variant is empty");
+    if (git->is_git) {
+        v->name = given ? given : place_name(index, arena);
+        return from_git(q, git, index, v, arena, err);
+    }
     if (file) {
         if (load_variant(file, v, NULL, arena, err) < 0)
             return -1;
@@ -230,8 +392,15 @@ static int resolve_one(struct plan *p, const char *text, size_t index, struct va
         return 0;
     }
     v->name = given ? given : place_name(index, arena);
-    if (command)
-        return from_command(p, v, text, arena, err);
+    if (command && from_command(p, v, text, arena, err) < 0)
+        return -1;
+    if (command) {
+        for (size_t i = 0; i < q->args.count; i++)
+            strings_add(&v->args, arena, q->args.items[i]);
+        if (q->args.count)
+            v->display = variant_display(v, arena);
+        return 0;
+    }
     v->program = arena_strdup(arena, text);
     v->display = v->program;
     return 0;
@@ -251,6 +420,10 @@ static void display_program(const struct plan *p, struct variant *v, struct aren
 /* The plan is archived as it is: it does not tell whose home the files lie in. */
 static void hide_home(struct variant *v, struct arena *arena)
 {
+    for (size_t i = 0; i < v->file_count; i++)
+        v->files[i].file = home_hide(v->files[i].file, arena);
+    for (size_t i = 0; i < v->role_count; i++)
+        hide_home(&v->roles[i].part, arena);
     v->program = home_hide(v->program, arena);
     v->display = home_hide(v->display, arena);
     for (size_t i = 0; i < v->args.count; i++)
@@ -306,6 +479,15 @@ static int fetch_variant(const struct plan_request *q, struct variant *v, struct
     return 0;
 }
 
+static int fetch_all(const struct plan_request *q, struct variant *v, struct arena *arena,
+                     struct err *err)
+{
+    for (size_t i = 0; i < v->role_count; i++)
+        if (fetch_variant(q, &v->roles[i].part, arena, err) < 0)
+            return -1;
+    return fetch_variant(q, v, arena, err);
+}
+
 static int add_settings(struct variant *v, const struct strings *args, const struct strings *env,
                         struct arena *arena, struct err *err)
 {
@@ -320,7 +502,8 @@ static int add_settings(struct variant *v, const struct strings *args, const str
     v->args = all;
     if (env_resolve(env, &v->env, &v->env_count, arena, err) < 0)
         return err_wrap(err, "variant '%s'", v->name);
-    v->display = variant_display(v, arena);
+    if (!v->source_json || !v->display)
+        v->display = variant_display(v, arena);
     return 0;
 }
 
@@ -399,28 +582,77 @@ static int check_other_runner(const struct plan *p, const struct variant *v, str
     return 0;
 }
 
+/* A candidate that replaces some roles only is the baseline in the others. */
+static void inherit_baseline(const struct plan *p, struct variant *v)
+{
+    const struct variant *base = &p->variants[0];
+
+    if (v == base || v->role_count == 0 || v->program)
+        return;
+    v->program = base->program;
+    v->runner = v->runner ? v->runner : base->runner;
+    v->args = base->args;
+    v->env = base->env;
+    v->env_count = base->env_count;
+    v->files = base->files;
+    v->file_count = base->file_count;
+}
+
+static int resolve_variant(struct plan *p, const struct plan_request *q, size_t i,
+                           const struct git_variant *git, struct arena *arena, struct err *err)
+{
+    struct variant *v = &p->variants[i];
+
+    if (resolve_one(p, q, q->variants.items[i], &git[i], i, v, arena, err) < 0 ||
+        (v->runner && load_plan_runner(p, v->runner, arena, err) < 0))
+        return -1;
+    inherit_baseline(p, v);
+    if (add_settings(v, i ? &q->candidate_args : &q->baseline_args,
+                     i ? &q->candidate_env : &q->baseline_env, arena, err) < 0 ||
+        fetch_all(q, v, arena, err) < 0 || variant_resolve_program(p, v, arena, err) < 0)
+        return -1;
+    display_program(p, v, arena);
+    hide_home(v, arena);
+    p->variant_count++;
+    return v->runner ? check_other_runner(p, v, err) : 0;
+}
+
+/* The baseline's source built otherwise, last of all. */
+static int add_control(struct plan *p, const struct git_variant *git, struct arena *arena,
+                       struct err *err)
+{
+    struct variant *v = &p->variants[p->variant_count];
+
+    *v = p->variants[0];
+    v->name = "control";
+    v->control = true;
+    v->sha256[0] = '\0';
+    v->program = git->program ? git->program : v->program;
+    v->files = git->files;
+    v->file_count = git->file_count;
+    v->source_json = git->source_json;
+    v->display = git->display;
+    if (variant_resolve_program(p, v, arena, err) < 0)
+        return -1;
+    hide_home(v, arena);
+    p->variant_count++;
+    return 0;
+}
+
 int variants_resolve(struct plan *p, const struct plan_request *q, struct arena *arena,
                      struct err *err)
 {
-    if (check_count(q, err) < 0)
-        return -1;
-    p->variants = arena_array(arena, q->variants.count + 1, sizeof(*p->variants));
-    for (size_t i = 0; i < q->variants.count; i++) {
-        struct variant *v = &p->variants[i];
+    struct git_variant *git;
 
-        if (resolve_one(p, q->variants.items[i], i, v, arena, err) < 0 ||
-            (v->runner && load_plan_runner(p, v->runner, arena, err) < 0) ||
-            add_settings(v, i ? &q->candidate_args : &q->baseline_args,
-                         i ? &q->candidate_env : &q->baseline_env, arena, err) < 0 ||
-            fetch_variant(q, v, arena, err) < 0 || variant_resolve_program(p, v, arena, err) < 0)
-            return hint_variant(p, v, arena, err);
-        display_program(p, v, arena);
-        hide_home(v, arena);
-        p->variant_count++;
-        if (v->runner && check_other_runner(p, v, err) < 0)
-            return -1;
-    }
+    if (check_count(q, err) < 0 || git_variants_build(p, q, &git, arena, err) < 0)
+        return -1;
+    p->variants = arena_array(arena, q->variants.count + 2, sizeof(*p->variants));
+    for (size_t i = 0; i < q->variants.count; i++)
+        if (resolve_variant(p, q, i, git, arena, err) < 0)
+            return p->variant_count == i ? hint_variant(p, &p->variants[i], arena, err) : -1;
     if (q->aa)
         copy_baseline(p);
+    if (git[q->variants.count].is_git && add_control(p, &git[q->variants.count], arena, err) < 0)
+        return -1;
     return check_names(p, err);
 }

@@ -245,7 +245,35 @@ static void sentence_regressed(const struct report_metric *m, struct buf *out)
         buf_printf(out, "; the data do not exclude no change: unsure");
 }
 
+/* "; accepted up to +25% until 2027-01-31 by X: reason (accepted/NAME.json)" */
+static void sentence_accepted(const struct report_metric *m, struct buf *out)
+{
+    const struct report_accepted *a = m->accepted;
+    char up_to[FIGURE_TEXT];
+    struct buf words = BUF_INIT;
+
+    if (m->accepted_count == 0)
+        return;
+    figure_change(m->better == BETTER_HIGHER ? -a->up_to : a->up_to, up_to);
+    buf_printf(&words, "until %s by %s: %s (accepted/%s.json)", a->until, a->who, a->reason,
+               a->name);
+    buf_printf(out, "; %s up to %s ",
+               m->verdict == VERDICT_ACCEPTED ? "accepted" : "it is accepted only", up_to);
+    safe_text(out, words.data, words.len);
+    buf_release(&words);
+}
+
+static bool metric_own_sentence(const struct report_metric *m, struct buf *out);
+
 bool metric_sentence(const struct report_metric *m, struct buf *out)
+{
+    bool told = metric_own_sentence(m, out);
+
+    sentence_accepted(m, out);
+    return told || m->accepted_count;
+}
+
+static bool metric_own_sentence(const struct report_metric *m, struct buf *out)
 {
     char change[FIGURE_TEXT], limit[FIGURE_TEXT], worse[FIGURE_TEXT];
     if (!metric_judged(m))
@@ -274,6 +302,9 @@ bool metric_sentence(const struct report_metric *m, struct buf *out)
             buf_printf(out,
                        "median change %s; the data do not exclude %s%s, beyond the limit of %s",
                        change, isinf(worse_bound(m)) ? "a change " : "", worse, limit);
+    } else if (m->verdict == VERDICT_ACCEPTED) {
+        buf_printf(out, "median change %s (bound %s) against the limit of %s", change, worse,
+                   limit);
     } else if (m->verdict == VERDICT_PASSED && m->grade == GRADE_UNSURE) {
         buf_printf(out, "not seen to exceed the limit of %s; the data do not exclude it (%s)",
                    limit, isnan(worse_bound(m)) ? "too few pairs for a bound" : worse);
@@ -350,6 +381,10 @@ void figure_plain(double value, char out[FIGURE_TEXT])
 
 void profile_summary(const struct report_profile *p, struct buf *out)
 {
+    if (p->verdict == VERDICT_NEW) {
+        buf_addstr(out, "nothing was run: one side only has this profile");
+        return;
+    }
     if (p->verdict == VERDICT_IDENTICAL) {
         buf_addstr(out, "nothing was run: the same files, arguments and environment on all sides");
         return;
@@ -384,6 +419,8 @@ void report_summary(const struct report *r, struct buf *out)
     if (r->exploratory)
         buf_printf(out, "%sexploratory: these thresholds were not in the plan",
                    out->len ? "; " : "");
+    if (r->earlier_count)
+        buf_printf(out, "%sattempt %zu", out->len ? "; " : "", r->earlier_count + 1);
     if (!r->finished)
         buf_printf(out, "%sunfinished: %llu of %llu runs", out->len ? "; " : "",
                    (unsigned long long)r->runs_done, (unsigned long long)r->runs_planned);

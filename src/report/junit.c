@@ -19,6 +19,7 @@ static enum result result_of(enum verdict v)
 {
     switch (v) {
     case VERDICT_PASSED:
+    case VERDICT_ACCEPTED:
     case VERDICT_IDENTICAL:
         return RESULT_PASSED;
     case VERDICT_REGRESSED:

@@ -23,6 +23,7 @@ static const char *verdict_sign(enum verdict v, bool utf8)
         return "✅ ";
     case VERDICT_REGRESSED:
         return "❌ ";
+    case VERDICT_NEW:
     case VERDICT_NOT_JUDGED:
         return "";
     default:

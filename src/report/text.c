@@ -23,6 +23,7 @@ enum tone page_verdict_tone(enum verdict v)
     case VERDICT_REGRESSED:
     case VERDICT_INVALID:
         return TONE_BAD;
+    case VERDICT_ACCEPTED:
     case VERDICT_INCONCLUSIVE:
     case VERDICT_INCOMPLETE:
         return TONE_WARN;

@@ -92,13 +92,24 @@ void programs_changed(struct programs *p, const char *text)
     p->changed = true;
 }
 
+/* Files that a variant, or its part for one role, brings along. */
+static void watch_part(struct programs *p, const struct variant *v)
+{
+    watch(p, "program", v->path, v->sha256);
+    for (size_t i = 0; i < v->file_count; i++)
+        watch(p, "file", v->files[i].path, v->files[i].sha256);
+}
+
 int programs_new(struct programs **out, const struct plan *plan, struct err *err)
 {
     struct programs *p = xcalloc(1, sizeof(*p));
     char text[sizeof(p->text)];
 
-    for (size_t i = 0; i < plan->variant_count; i++)
-        watch(p, "program", plan->variants[i].path, plan->variants[i].sha256);
+    for (size_t i = 0; i < plan->variant_count; i++) {
+        watch_part(p, &plan->variants[i]);
+        for (size_t k = 0; k < plan->variants[i].role_count; k++)
+            watch_part(p, &plan->variants[i].roles[k].part);
+    }
     watch(p, "input", plan->input_path, plan->input_sha256);
     *out = p;
     if (programs_same(p, p->text, sizeof(p->text)))

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "archive/earlier.h"
 #include "archive/writer.h"
 #include "base/buf.h"
 #include "base/clock.h"
@@ -598,6 +599,18 @@ static int is_done(struct series *s, struct err *err)
     return needed < 0 ? -1 : !needed;
 }
 
+/* The archive says which series of the same plan lay beside it. */
+static void tell_earlier(struct series *s)
+{
+    struct earlier *list;
+    size_t count;
+
+    if (s->options->temporary)
+        return;
+    earlier_find(s->options->archive_folder, s->plan->sha256, &list, &count, &s->arena);
+    archive_writer_earlier(s->writer, list, count);
+}
+
 static int run_all(struct series *s, struct err *err)
 {
     int done = is_done(s, err);
@@ -609,12 +622,16 @@ static int run_all(struct series *s, struct err *err)
         s->options->resume ? s->runs_done + s->options->resume->left : plan_run_count(s->plan);
     if (calibrated && (enter_profile(s, 0, &fit, err) != 0 || calibrate(s, err) != 0))
         return -1;
+    if (!s->options->resume)
+        tell_earlier(s);
     if (!s->options->resume && archive_writer_series(s->writer, s->plan, &s->machine, err) != 0)
         return -1;
     if (nothing_to_run(s->plan))
         return 0;
     for (size_t i = s->next.profile + (size_t)done; i < s->plan->profile_count && !interrupted();
          i++) {
+        if (s->plan->profiles[i].only_in)
+            continue;
         if (!calibrated && enter_profile(s, i, &fit, err) != 0)
             return -1;
         if (!fit)

@@ -56,6 +56,26 @@ static void a_change_equal_to_the_threshold_is_not_beyond_it(void **state)
     assert_int_equal(judge_at(RULE_MEDIAN, 0.2, 0.0, 0.3, 0.1).grade, GRADE_UNSURE);
 }
 
+static enum verdict accepted_at(double median, double lo, double hi)
+{
+    struct paired_interval i = {.known = true, .lo = lo, .hi = hi, .level = 0.96};
+
+    return rules_judge_accepted(RULE_BOUNDED, median, &i, 0.1, 0.25).verdict;
+}
+
+static void what_does_not_pass_is_held_against_what_was_accepted(void **state)
+{
+    (void)state;
+    assert_int_equal(accepted_at(0.05, 0.0, 0.09), VERDICT_PASSED);
+    assert_int_equal(accepted_at(0.2, 0.15, 0.24), VERDICT_ACCEPTED);
+    assert_int_equal(accepted_at(0.08, -0.1, 0.2), VERDICT_ACCEPTED); /* else inconclusive */
+    assert_int_equal(accepted_at(0.2, 0.15, 0.3), VERDICT_INCONCLUSIVE);
+    assert_int_equal(accepted_at(0.3, 0.2, 0.4), VERDICT_REGRESSED);
+    assert_int_equal(verdict_worse(VERDICT_ACCEPTED, VERDICT_PASSED), VERDICT_ACCEPTED);
+    assert_int_equal(verdict_worse(VERDICT_ACCEPTED, VERDICT_INCONCLUSIVE), VERDICT_INCONCLUSIVE);
+    assert_int_equal(verdict_worse(VERDICT_NEW, VERDICT_PASSED), VERDICT_PASSED);
+}
+
 static void bounded_does_not_condemn_what_may_be_no_change(void **state)
 {
     (void)state;
@@ -129,6 +149,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(vectors_are_judged_as_published),
+        cmocka_unit_test(what_does_not_pass_is_held_against_what_was_accepted),
         cmocka_unit_test(a_change_equal_to_the_threshold_is_not_beyond_it),
         cmocka_unit_test(bounded_does_not_condemn_what_may_be_no_change),
         cmocka_unit_test(without_an_interval_nothing_is_sure),

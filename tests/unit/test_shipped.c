@@ -10,6 +10,7 @@
 #include "base/pattern.h"
 #include "measure/measure.h"
 #include "model/lab_file.h"
+#include "model/accepted.h"
 #include "model/profile.h"
 #include "model/runner.h"
 #include "model/sample.h"
@@ -65,6 +66,14 @@ static int decode_series_file(const struct json *j, const char *file, struct are
     return lab_file_decode(&l, j, file, arena, err);
 }
 
+static int decode_accepted(const struct json *j, const char *file, struct arena *arena,
+                           struct err *err)
+{
+    struct accepted a;
+
+    return accepted_decode(&a, j, file, arena, err);
+}
+
 static const struct kind {
     const char *name;
     const char *glob;
@@ -75,6 +84,7 @@ static const struct kind {
     {"thresholds", "thresholds/*.json", decode_thresholds},
     {"variant", "runners/*/variants/*.json", decode_variant},
     {"series-file", "runners/*/series/*.json", decode_series_file},
+    {"accepted", "tests/data/accepted/*.json", decode_accepted},
 };
 
 static const struct kind *find_kind(const char *name)

@@ -81,6 +81,54 @@ static void variants_are_identical_when_they_run_the_same_bytes_in_the_same_way(
     arena_release(&arena);
 }
 
+static void files_and_roles_are_read_and_written(void **state)
+{
+    struct arena arena = ARENA_INIT;
+    struct buf first = BUF_INIT, second = BUF_INIT;
+    struct json_writer w;
+    struct err err = {0};
+    struct variant v = taken("{'variant':'v','files':{'lib':'build/libfoo.so','aux':{'file':'x',"
+                             "'sha256':'" SHA "','size':'3B'}},'roles':{'sender':{'program':'new',"
+                             "'args':[],'env':{'A':'1'},'files':{'lib':'y'}}}}",
+                             &arena);
+
+    (void)state;
+    assert_int_equal(v.file_count, 2);
+    assert_string_equal(v.files[0].name, "aux");
+    assert_string_equal(v.files[1].file, "build/libfoo.so");
+    assert_int_equal(v.role_count, 1);
+    assert_true(v.roles[0].has_args);
+    assert_ptr_equal(variant_of_role(&v, "sender"), &v.roles[0].part);
+    assert_ptr_equal(variant_of_role(&v, "receiver"), &v);
+    jw_init(&w, &first, false);
+    variant_encode(&v, &w);
+    struct json *tree = json_parse(first.data, first.len, "f.json", &err);
+    assert_int_equal(variant_decode(&v, tree, "f.json", &arena, &err), 0);
+    jw_init(&w, &second, false);
+    variant_encode(&v, &w);
+    assert_string_equal(first.data, second.data);
+    json_free(tree);
+    buf_release(&first);
+    buf_release(&second);
+    arena_release(&arena);
+}
+
+static void a_role_that_runs_something_else_is_another_variant(void **state)
+{
+    struct arena arena = ARENA_INIT;
+    struct variant a = taken(full, &arena), b = taken(full, &arena);
+    struct variant_role role = {.name = "sender", .part = b};
+
+    (void)state;
+    b.roles = &role;
+    b.role_count = 1;
+    assert_true(variant_identical(&a, &b)); /* the same under another heading */
+    role.part.args.count = 1;
+    assert_false(variant_identical(&a, &b));
+    assert_false(variant_identical(&b, &a));
+    arena_release(&arena);
+}
+
 static void faults_are_named_with_their_place(void **state)
 {
     static const struct refusal list[] = {
@@ -109,6 +157,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_variant_is_read_in_full),
         cmocka_unit_test(encoding_and_decoding_are_inverse),
+        cmocka_unit_test(files_and_roles_are_read_and_written),
+        cmocka_unit_test(a_role_that_runs_something_else_is_another_variant),
         cmocka_unit_test(variants_are_identical_when_they_run_the_same_bytes_in_the_same_way),
         cmocka_unit_test(faults_are_named_with_their_place),
     };
