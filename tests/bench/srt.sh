@@ -24,10 +24,9 @@ echo "  making a payload: $(value make_ns "$scratch/cost") ns; checking it: $(va
 
 # The checking of a payload against all CPU time that the run spends on one, and on against off.
 share_of_checking() { # PROFILE
-    local status=0
     "$abba" run -q --no-lock "$1" -n "${PAIRS:-10}" --confirm 0 --archive "$scratch/verify" \
         --baseline off=openssl --baseline-arg --verify --baseline-arg off --candidate on=openssl \
-        --format json -o "$scratch/verify.json" || status=$?
+        --format json -o "$scratch/verify.json" || [ $? -le 4 ]
     python3 - "$scratch/verify.json" "$(value check_ns "$scratch/cost")" <<'PYTHON'
 import json, sys
 for p in json.load(open(sys.argv[1]))["profiles"]:
@@ -49,10 +48,9 @@ done
 series=${SERIES:-20}
 profiles=${PROFILES:-srt/quick-1x-50M-clean srt/quick-32x-320M-clean srt/quick-32x-2G-clean}
 for ((i = 1; i <= series; i++)); do
-    status=0
     # shellcheck disable=SC2086
     "$abba" run -q --no-lock --aa $profiles --baseline openssl --thresholds srt-lab --seed "$i" \
-        --archive "$scratch/aa" --format json -o "$scratch/aa.json" || status=$?
+        --archive "$scratch/aa" --format json -o "$scratch/aa.json" || [ $? -le 4 ]
     python3 - "$i" "$scratch/aa.json" <<'PYTHON' | tee -a "$scratch/verdicts"
 import json, sys
 for p in json.load(open(sys.argv[2]))["profiles"]:

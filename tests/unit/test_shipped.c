@@ -388,6 +388,18 @@ static void flow_reads_its_own_output(void **state)
                  {"receive_calls", 74449}, {"throughput", 95977472 * 8 / 0.499837423 / 1e6});
 }
 
+static void srt_reads_its_own_output(void **state)
+{
+    (void)state;
+    CHECK_OUTPUT("srt", {"delivered_bytes", 2496452}, {"delivered_messages", 1897},
+                 {"delivery_time", 0.998786700}, {"transit_time", 121.616}, {"sent_messages", 1897},
+                 {"packets_sent", 1905}, {"packets_received", 1901}, {"missing", 0}, {"corrupt", 0},
+                 {"late", 0}, {"rtt", 0.055}, {"throughput", 2496452 * 8 / 0.998786700 / 1e6});
+    CHECK_OUTPUT("srt-neighbour", {"delivered_bytes", 1248884}, {"delivery_time", 0.997987708},
+                 {"naks_offered", 1172}, {"naks_processed", 1172}, {"hostile_retransmitted", 3484},
+                 {"hostile_delivered", 1247568});
+}
+
 static void iperf3_reads_the_real_report(void **state)
 {
     (void)state;
@@ -435,6 +447,7 @@ int main(void)
         cmocka_unit_test(thresholds_are_as_documented),
         cmocka_unit_test(the_code_takes_and_refuses_what_the_schemas_do),
         cmocka_unit_test(flow_reads_its_own_output),
+        cmocka_unit_test(srt_reads_its_own_output),
         cmocka_unit_test(iperf3_reads_the_real_report),
         cmocka_unit_test(openssl_speed_reads_both_of_its_streams),
         cmocka_unit_test(zstd_bench_reads_the_last_of_its_redrawn_lines),
