@@ -38,24 +38,37 @@ static int look(struct store *s, const struct store_file *file, enum store_prese
     return rc;
 }
 
-/* Makes the folder and those above it; what is there already answers 405 (RFC 4918, 9.3.1). */
-static int make_folders(struct store *s, struct err *err)
+/* Makes the folder and those above it, as far as the server makes folders; those that are there
+ * answer 405 (RFC 4918, 9.3.1). */
+static int make_folders(struct store *s, const char *whole, struct err *err)
 {
     struct http_response r = HTTP_RESPONSE_INIT;
-    const char *whole = store_address(s, "", &s->arena);
-    const char *path = strchr(strstr(whole, "://") + 3, '/');
+    const char *slash = strchr(strstr(whole, "://") + 3, '/');
     int rc = 0;
 
-    for (const char *slash = strchr(path + 1, '/'); rc == 0 && slash;
-         slash = strchr(slash + 1, '/')) {
+    while (rc == 0 && (slash = strchr(slash + 1, '/'))) {
         const char *folder = arena_strndup(&s->arena, whole, (size_t)(slash + 1 - whole));
         struct http_request q = {.method = HTTP_MKCOL, .url = folder, .bearer = s->bearer};
 
         rc = http_send(s->http, &q, &r, err);
-        bool made = r.status == 201 || r.status == 405 || r.status == 409 || r.status == 301;
-        if (rc == 0 && !made && slash[1] == '\0')
-            rc = http_refused(&q, &r, NULL, err);
     }
+    http_response_release(&r);
+    return rc;
+}
+
+/* A server that knows folders says whether this one is there. Not every one that misses a folder
+ * says so when a file is put into it (nginx: 500). */
+static int prepare_folder(struct store *s, struct err *err)
+{
+    const char *whole = store_address(s, "", &s->arena);
+    struct http_request q = {.method = HTTP_HEAD, .url = whole, .bearer = s->bearer};
+    struct http_response r = HTTP_RESPONSE_INIT;
+
+    if (s->url.path[strspn(s->url.path, "/")] == '\0')
+        return 0;
+    int rc = http_send(s->http, &q, &r, err);
+    if (rc == 0 && r.status == 404)
+        rc = make_folders(s, whole, err);
     http_response_release(&r);
     return rc;
 }
@@ -72,17 +85,12 @@ static int put(struct store *s, const struct store_file *file, struct store_sent
                              .body_fd = file->fd,
                              .body_bytes = file->bytes};
     struct http_response r = HTTP_RESPONSE_INIT;
-    int rc = http_send(s->http, &q, &r, err);
+    int rc = prepare_folder(s, err);
 
-    if (rc == 0 && (r.status == 409 || r.status == 404)) {
-        rc = make_folders(s, err);
-        rc = rc == 0 ? http_send(s->http, &q, &r, err) : rc;
-    }
-    if (rc == 0 && (r.status < 200 || r.status > 299)) {
-        rc = http_refused(&q, &r, NULL, err);
-        if (r.status == 405)
-            err_hint(err, "that folder takes no files: the server must allow PUT (WebDAV)");
-    }
+    if (rc == 0)
+        rc = http_get_through(s->http, &q, &r, err);
+    if (rc != 0 && r.status == 405)
+        err_hint(err, "that folder takes no files: the server must allow PUT (WebDAV)");
     sent->bytes = file->bytes;
     http_response_release(&r);
     return rc;

@@ -90,10 +90,13 @@ int url_parse(struct url *u, const char *text, struct arena *arena, struct err *
         mem_exhausted(sizeof(*u));
     CURLUcode code =
         curl_url_set(handle, CURLUPART_URL, text, CURLU_NON_SUPPORT_SCHEME | CURLU_PATH_AS_IS);
-    if (code != CURLUE_OK || !url_looks_like(text))
+    if (code != CURLUE_OK || !url_looks_like(text)) {
         rc = err_set(err, ERR_USAGE, "'%s' is no URL", shown);
-    else
+        if (strncmp(text, "file://", 7) == 0)
+            err_hint(err, "file:///absolute/path has three slashes");
+    } else {
         rc = take_apart(u, handle, shown, arena, err);
+    }
     curl_url_cleanup(handle);
     return rc;
 }

@@ -21,6 +21,8 @@ const struct command_def *const cli_commands[] = {
     &command_rerun,
     &command_pack,
     &command_unpack,
+    &command_push,
+    &command_pull,
     &command_import,
     &command_list,
     &command_net,

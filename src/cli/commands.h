@@ -14,6 +14,8 @@ extern const struct command_def command_resume;
 extern const struct command_def command_rerun;
 extern const struct command_def command_pack;
 extern const struct command_def command_unpack;
+extern const struct command_def command_push;
+extern const struct command_def command_pull;
 extern const struct command_def command_import;
 extern const struct command_def command_list;
 extern const struct command_def command_net;

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/files.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "cli/terminal.h"
 
 #include <string.h>
@@ -124,6 +125,82 @@ void progress_show(struct progress *p, const struct series_progress *now)
     p->last_ns = at;
     p->stage = now->profile;
     p->stage_kind = (int)now->stage;
+}
+
+/* ---- bytes ---- */
+
+static void add_bytes(struct buf *out, double bytes)
+{
+    struct units_scaled scaled;
+    char digits[UNITS_TEXT];
+
+    units_scale(bytes, "B", &scaled);
+    units_digits(&scaled, digits);
+    buf_printf(out, "%s%s", digits, scaled.suffix);
+}
+
+/* "sending 12.3MB of 40.0MB  2.10MB/s  13s left" */
+static void bytes_text(const struct progress *p, const char *what, uint64_t done, uint64_t all,
+                       int64_t now_ns, struct buf *out)
+{
+    double seconds = (double)(now_ns - p->begun_ns) / 1e9;
+    double rate = seconds > 0.5 && done > p->begun_at ? (double)(done - p->begun_at) / seconds : 0;
+
+    buf_printf(out, "%s ", what);
+    add_bytes(out, (double)done);
+    if (all) {
+        buf_addstr(out, " of ");
+        add_bytes(out, (double)all);
+    }
+    if (rate <= 0)
+        return;
+    buf_addstr(out, "  ");
+    add_bytes(out, rate);
+    buf_addstr(out, "/s");
+    if (all > done) {
+        buf_addstr(out, "  ");
+        time_left((uint64_t)((double)(all - done) / rate * 1e9), out);
+        buf_addstr(out, " left");
+    }
+}
+
+static void draw_bytes(struct progress *p, const struct buf *text, uint64_t done, uint64_t all)
+{
+    int columns = terminal_columns(STDERR_FILENO);
+    size_t width = columns > 1 ? (size_t)columns - 1 : 79, used = text_width(text->data);
+    struct buf line = BUF_INIT;
+
+    buf_addch(&line, '\r');
+    if (all && width > used + 11)
+        bar(p, done, all, width - used - 3 > 30 ? 30 : width - used - 3, &line);
+    text_truncate(&line, text->data, width);
+    buf_addstr(&line, "\033[K");
+    (void)files_write_all(STDERR_FILENO, line.data, line.len);
+    p->drawn = true;
+    buf_release(&line);
+}
+
+void progress_bytes(struct progress *p, const char *what, uint64_t done, uint64_t all)
+{
+    int64_t now = clock_mono_ns();
+    struct buf text = BUF_INIT;
+
+    if (p->begun_ns == 0) {
+        p->begun_ns = p->last_ns = now;
+        p->begun_at = done;
+    }
+    if (p->quiet || now - p->last_ns < (p->terminal ? REDRAW_NS : PLAIN_NS))
+        return;
+    bytes_text(p, what, done, all, now, &text);
+    if (p->terminal) {
+        draw_bytes(p, &text, done, all);
+    } else {
+        buf_addch(&text, '\n');
+        (void)files_write_all(STDERR_FILENO, "abba: ", 6);
+        (void)files_write_all(STDERR_FILENO, text.data, text.len);
+    }
+    p->last_ns = now;
+    buf_release(&text);
 }
 
 void progress_wipe(struct progress *p)

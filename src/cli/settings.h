@@ -61,8 +61,10 @@ struct settings {
 
     /* what lies elsewhere */
     const char *ca_file;
-    int64_t fetch_timeout_ns; /* compare, run */
-    const char *fetch_size;   /* NULL: not given */
+    int64_t fetch_timeout_ns;                /* compare, run */
+    const char *fetch_size;                  /* NULL: not given */
+    int64_t stall_ns, retry_pause_ns, tries; /* push, pull */
+    const char *part_size;                   /* push */
 
     /* other sub-commands */
     const char *digest;     /* verify, unpack */

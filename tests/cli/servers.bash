@@ -77,6 +77,7 @@ END
 start_faulty() { # ARGUMENTS
     local port
     port=$(free_port)
+    : >faulty.log
     python3 "$ABBA_SOURCE/tests/servers/faulty.py" --port "$port" --log faulty.log "$@" \
         2>faulty-out.log >&2 3>&- &
     FAULTY=http://127.0.0.1:$port

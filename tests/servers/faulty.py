@@ -3,7 +3,8 @@
 
   --store FOLDER      what it serves at first, by path
   --fault WORDS       "METHOD COUNT FAULT", such as "PUT 2 500": the first COUNT requests of that
-                      method meet the fault. May be given several times. Faults:
+                      method (METHOD:TEXT: whose address holds the text) meet the fault. May be
+                      given several times. Faults:
                       NUMBER (that status), NUMBER/SECONDS (with Retry-After), cut (half of the
                       answer, or half of the request is read), hang (no answer), wrong (another
                       body of the same size), lose (takes a file and does not keep it)
@@ -68,10 +69,11 @@ class State:
                 with open(path, "rb") as f:
                     self.files["/" + os.path.relpath(path, options.store)] = f.read()
 
-    def fault_of(self, method):
+    def fault_of(self, method, path):
         with self.lock:
             for fault in self.faults:
-                if fault[0] == method and fault[1] > 0:
+                wanted, _, text = fault[0].partition(":")
+                if wanted == method and text in path and fault[1] > 0:
                     fault[1] -= 1
                     return fault[2]
         return None
@@ -101,7 +103,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def handle_any(self):
         self.body = b""
-        fault = self.state.fault_of(self.command)
+        fault = self.state.fault_of(self.command, self.path)
         length = int(self.headers.get("Content-Length", 0))
         if fault == "cut" and length:
             self.rfile.read(length // 2)
