@@ -92,7 +92,7 @@ DEFS_plan/lookup  := -DABBA_SOURCE_DIR='"$(TOP)"' \
 
 # ---- targets ---------------------------------------------------------------------------------
 .PHONY: all help setup demo run-demo test run-tests test-programs test-pmu test-netem run-test-netem asan lint format tidy layers headers coverage \
-        fuzz run-fuzz bench run-bench install dist clean FORCE
+        fuzz run-fuzz bench run-bench install dist clean seaweedfs FORCE
 .DEFAULT_GOAL := all
 
 all: $(LIB) $(if $(MAIN_SRC),$(ABBA)) runners ## the program and the runners' programs
@@ -265,6 +265,9 @@ test-netem: ## fate and the kernel back end against real kernels' netem (qemu, u
 	@+$(SUBMAKE) run-test-netem
 run-test-netem: $(NETEM_GUEST) all
 	@tests/netem/run.sh '$(abspath $(NETEM_GUEST))' '$(abspath $(ABBA))' '$(ABSBUILD)'
+
+seaweedfs: ## an S3 store for the tests that take one where it is there (Go, many minutes)
+	@tests/servers/seaweedfs.sh $(BUILD)/servers/weed
 
 # ---- checks that run nothing ---------------------------------------------------------------------
 layers: ## prove which room includes which

@@ -8,6 +8,7 @@
 #include <curl/urlapi.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 bool url_looks_like(const char *text)
 {
@@ -79,6 +80,14 @@ static int take_apart(struct url *u, CURLU *handle, const char *shown, struct ar
     return 0;
 }
 
+/* libcurl takes "s3:///x" for "s3://x". */
+static bool has_host(const char *text)
+{
+    const char *authority = url_looks_like(text) ? strstr(text, "://") + 3 : "";
+
+    return strncasecmp(text, "file://", 7) == 0 || (authority[0] && !strchr("/?#", authority[0]));
+}
+
 int url_parse(struct url *u, const char *text, struct arena *arena, struct err *err)
 {
     const char *shown = url_shown(text, arena);
@@ -90,7 +99,7 @@ int url_parse(struct url *u, const char *text, struct arena *arena, struct err *
         mem_exhausted(sizeof(*u));
     CURLUcode code =
         curl_url_set(handle, CURLUPART_URL, text, CURLU_NON_SUPPORT_SCHEME | CURLU_PATH_AS_IS);
-    if (code != CURLUE_OK || !url_looks_like(text)) {
+    if (code != CURLUE_OK || !has_host(text)) {
         rc = err_set(err, ERR_USAGE, "'%s' is no URL", shown);
         if (strncmp(text, "file://", 7) == 0)
             err_hint(err, "file:///absolute/path has three slashes");

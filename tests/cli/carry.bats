@@ -115,7 +115,7 @@ there_and_back() { # URL PUSH-OPTIONS...
 
 @test "a folder of this machine: there and back, by rename" {
     there_and_back "file://$PWD/st%20ore/x"
-    [ "$(ls -A 'st ore/x' | wc -l)" = 1 ]
+    [ "$(find 'st ore/x' -mindepth 1 | wc -l)" = 1 ]
     push file://elsewhere/x
     expect_status 2
     expect_err 'three slashes'
@@ -317,5 +317,5 @@ there_and_back() { # URL PUSH-OPTIONS...
     rm a/SHA256SUMS
     push "$FAULTY/x"
     expect_status 3
-    ! grep -q PUT faulty.log
+    [ "$(asked faulty.log PUT)" = 0 ]
 }

@@ -138,6 +138,7 @@ cached() {
     status=0
     output=$(ulimit -f 1000; "$ABBA" compare --no-lock -n 1 "$FAULTY/tool#sha256=$SHA" true 2>stderr.txt) ||
         status=$?
+    # shellcheck disable=SC2034
     err=$(<stderr.txt)
     expect_status 3
     expect_err 'cannot write the file here'
