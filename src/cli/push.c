@@ -31,10 +31,10 @@ static const struct option_group *const groups[] = {&group_sending, &group_way, 
                                                     &group_help, NULL};
 
 static const char *const examples[] = {
-    "abba push archive/20240506T070809Z-flow-pingpong-1a2b3c4d https://HOST/archives",
+    "abba push ARCHIVE https://HOST/archives",
     "one pack, by PUT, named by its content; a second time nothing is sent",
     "AWS_ENDPOINT_URL=https://HOST abba push ARCHIVE s3://BUCKET/archives",
-    "the same to an S3-compatible store; AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY hold its keys",
+    "the same to an S3-compatible store, whose keys are in the environment",
     "abba push ARCHIVE file:///mnt/archives",
     "to a folder",
     NULL};
