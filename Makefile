@@ -27,7 +27,7 @@ ABSBUILD := $(abspath $(BUILD))
 # ---- what there is -------------------------------------------------------------------------
 HDR        := $(wildcard src/*/*.h)
 ZYGOTE_SRC := $(wildcard src/zygote/*.c)
-LIB_SRC    := $(filter-out src/zygote/%,$(wildcard src/*/*.c)) $(if $(ZYGOTE_SRC),src/run/zygote_image.S)
+LIB_SRC    := $(filter-out src/zygote/% src/preload/%,$(wildcard src/*/*.c)) $(if $(ZYGOTE_SRC),src/run/zygote_image.S)
 MAIN_SRC   := $(wildcard src/main.c)
 UNIT_SRC   := $(wildcard tests/unit/test_*.c)
 UNIT_HELP  := $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c))
@@ -39,6 +39,7 @@ NETEM_SRC  := $(wildcard tests/netem/*.c)
 LIB     := $(OBJ)/libabba.a
 ABBA    := $(if $(filter release,$(KIND)),$(BUILD)/abba,$(OBJ)/abba)
 ZYGOTE  := $(BUILD)/release/zygote
+PRELOADS := $(patsubst src/preload/%.c,$(BUILD)/libabba-%.so,$(wildcard src/preload/*.c))
 LIB_OBJ := $(patsubst src/%,$(OBJ)/%.o,$(basename $(LIB_SRC)))
 UNIT    := $(UNIT_SRC:tests/unit/%.c=$(OBJ)/tests/%)
 COST    := $(COST_SRC:tests/cost/%.c=$(BUILD)/cost/%)
@@ -95,7 +96,7 @@ DEFS_plan/lookup  := -DABBA_SOURCE_DIR='"$(TOP)"' \
         fuzz run-fuzz bench run-bench install dist clean seaweedfs FORCE
 .DEFAULT_GOAL := all
 
-all: $(LIB) $(if $(MAIN_SRC),$(ABBA)) runners ## the program and the runners' programs
+all: $(LIB) $(if $(MAIN_SRC),$(ABBA)) runners $(PRELOADS) ## the program and the runners' programs
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
@@ -187,19 +188,30 @@ $(ZYGOTE): $(ZYGOTE_OBJ)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -static -Wl,-S -o $@ $^
 
+# ---- libraries to preload -------------------------------------------------------------------------
+$(BUILD)/libabba-%.so: src/preload/%.c $(BUILD)/.plain
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(PLAIN) $(DEPS) -MF $@.d -fPIC -shared -fvisibility=hidden -o $@ $< -ldl
+
 # ---- runners: runners/NAME/*.c make $(BUILD)/runners/NAME/NAME ----------------------------------
 # runners/NAME/build.mk may set RUNNER_PC_NAME (pkg-config modules; without them the runner is left
-# out, with a note), RUNNER_CFLAGS_NAME and RUNNER_LIBS_NAME. runners/common is linked to each.
+# out, with a note), RUNNER_CFLAGS_NAME and RUNNER_LIBS_NAME. runners/common is linked to each. Runners
+# that need what a build of abba does not, and that `make runners-rtc` alone builds, add their programs
+# to RTC_PROGRAMS, those in C also their names to RUNNERS_APART.
 RUNNERS := $(filter-out common,$(sort $(patsubst runners/%/,%,$(dir $(wildcard runners/*/*.c)))))
 RUNNERS_COMMON := $(patsubst %.c,$(BUILD)/%.o,$(wildcard runners/common/*.c))
 -include $(wildcard runners/*/build.mk)
 RUNNERS_LEFT_OUT := $(foreach r,$(RUNNERS),$(if $(RUNNER_PC_$(r)),$(shell \
                       pkg-config --exists $(RUNNER_PC_$(r)) 2>/dev/null || echo $(r))))
-RUNNER_PROGRAMS := $(foreach r,$(filter-out $(RUNNERS_LEFT_OUT),$(RUNNERS)),$(BUILD)/runners/$(r)/$(r))
+RUNNER_PROGRAMS := $(foreach r,$(filter-out $(RUNNERS_LEFT_OUT) $(RUNNERS_APART),$(RUNNERS)),$(BUILD)/runners/$(r)/$(r))
 
 .PHONY: runners
 runners: $(RUNNER_PROGRAMS) ## the runners' programs alone
 	$(foreach r,$(RUNNERS_LEFT_OUT),@echo "note: runner '$(r)' left out: pkg-config finds no $(RUNNER_PC_$(r))")
+
+.PHONY: runners-rtc
+runners-rtc: $(RTC_PROGRAMS) ## the harnesses of data-channel stacks; fetches their pinned packages
 
 $(BUILD)/runners/common/%.o: runners/common/%.c $(BUILD)/.plain
 	$(call say,CC,$<)
@@ -356,8 +368,7 @@ install: all ## the program, its data and its manual below DESTDIR and PREFIX
 	$(INSTALL) -m 755 $(ABBA) $(DESTDIR)$(PREFIX)/bin/abba
 	$(INSTALL) -d $(DESTDIR)$(PREFIX)/libexec/abba
 	$(INSTALL) -m 755 $(ZYGOTE) $(DESTDIR)$(PREFIX)/libexec/abba/zygote
-	$(INSTALL) -d $(DESTDIR)$(PREFIX)/libexec/abba
-	$(INSTALL) -m 755 $(ZYGOTE) $(DESTDIR)$(PREFIX)/libexec/abba/zygote
+	$(INSTALL) -m 644 $(PRELOADS) $(DESTDIR)$(PREFIX)/libexec/abba
 	@for f in $(wildcard runners/*/*.json runners/*/variants/*.json runners/*/series/*.json profiles/*/*.json thresholds/*.json archive/schema/*); do \
 	    to=$(share)/$${f#archive/}; $(INSTALL) -d $${to%/*} && $(INSTALL) -m 644 $$f $$to || exit 1; done
 	@for f in $(RUNNER_PROGRAMS:$(BUILD)/%=%); do \

@@ -1,6 +1,6 @@
 /*
- * usrsctp: messages over SCTP associations as WebRTC data channels use them, without DTLS. Both peers
- * are in this process. This file prints and exits; nothing else does.
+ * usrsctp: messages over SCTP associations as WebRTC data channels use them, without DTLS. Both
+ * peers are in this process. This file prints and exits; nothing else does.
  */
 #include "../common/err.h"
 #include "../common/timing.h"

@@ -20,12 +20,12 @@
 
 enum {
     SCTP_PORT = 5000,
-    PATH_MTU = 1200,         /* what data channels start with (RFC 8831) */
-    UDP_BUFFER = 4 << 20,    /* asked for */
-    PACKET = 65536,          /* more than any packet */
-    READS = 64,              /* packets of one socket before the next one's turn */
+    PATH_MTU = 1200,      /* what data channels start with (RFC 8831) */
+    UDP_BUFFER = 4 << 20, /* asked for */
+    PACKET = 65536,       /* more than any packet */
+    READS = 64,           /* packets of one socket before the next one's turn */
     RECEIVE_BUFFER = 4 << 20,
-    BINARY = 53,             /* WebRTC Binary (RFC 8831) */
+    BINARY = 53, /* WebRTC Binary (RFC 8831) */
 };
 #define CONNECT_NS (15ll * NS_PER_S)
 
@@ -313,8 +313,8 @@ static int open_all(struct peers *p, size_t high, size_t low, struct err *e)
     return await_up(p, e) < 0 ? -1 : accept_all(p, e);
 }
 
-int peers_open(struct peers **peers, uint32_t count, const struct options *o, size_t high, size_t low,
-               const struct peers_user *user, struct err *e)
+int peers_open(struct peers **peers, uint32_t count, const struct options *o, size_t high,
+               size_t low, const struct peers_user *user, struct err *e)
 {
     struct peers *p = calloc(1, sizeof(*p));
 

@@ -28,8 +28,8 @@ struct peers_user {
  * bytes that a sender's buffer holds, and at which `room` is called. Ownership of *peers is the
  * caller's. Returns 0, or -1 with the message and nothing left.
  */
-int peers_open(struct peers **peers, uint32_t count, const struct options *o, size_t high, size_t low,
-               const struct peers_user *user, struct err *e);
+int peers_open(struct peers **peers, uint32_t count, const struct options *o, size_t high,
+               size_t low, const struct peers_user *user, struct err *e);
 
 /* Sends one message: 1, 0 where there is no room now, -1 with the message. */
 int peers_send(struct peers *peers, uint32_t pair, const void *bytes, size_t size,

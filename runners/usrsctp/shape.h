@@ -1,6 +1,6 @@
 /*
- * shape: the two ways in which messages are sent: so many of them with so many under way, as fast as
- * they come through; or pairs that are kept full between two marks of their send buffers.
+ * shape: the two ways in which messages are sent: so many of them with so many under way, as fast
+ * as they come through; or pairs that are kept full between two marks of their send buffers.
  */
 #ifndef USRSCTP_SHAPE_H
 #define USRSCTP_SHAPE_H

@@ -44,7 +44,8 @@ static void on_message(void *user, uint32_t pair, const void *bytes, size_t size
     p->next = id.sequence + 1;
     atomic_fetch_add_explicit(&f->messages, 1, memory_order_relaxed);
     before = atomic_fetch_add(&p->bytes, size);
-    if (before < skip && before + size >= skip && atomic_fetch_add(&f->skipped, 1) + 1 == f->o->pairs)
+    if (before < skip && before + size >= skip &&
+        atomic_fetch_add(&f->skipped, 1) + 1 == f->o->pairs)
         sem_post(&f->wake);
     if (before < all && before + size >= all && atomic_fetch_add(&f->done, 1) + 1 == f->o->pairs)
         sem_post(&f->wake);
@@ -141,7 +142,8 @@ static int phase(struct flow *f, struct peers *p, atomic_uint_fast64_t *beyond, 
     return 0;
 }
 
-static int both_phases(struct flow *f, struct peers *p, const struct shape_user *user, struct err *e)
+static int both_phases(struct flow *f, struct peers *p, const struct shape_user *user,
+                       struct err *e)
 {
     int rc;
 
@@ -158,7 +160,8 @@ static int both_phases(struct flow *f, struct peers *p, const struct shape_user 
 
 int shape_flow(const struct options *o, const struct shape_user *user, bool *intact, struct err *e)
 {
-    struct flow f = {.o = o, .pairs = calloc(o->pairs, sizeof(*f.pairs)), .outgoing = malloc(o->size)};
+    struct flow f = {
+        .o = o, .pairs = calloc(o->pairs, sizeof(*f.pairs)), .outgoing = malloc(o->size)};
     const struct peers_user events = {.user = &f, .message = on_message, .room = on_room};
     struct peers *p;
     int rc = -1;

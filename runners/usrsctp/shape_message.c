@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STALLED_NS (10ll * NS_PER_S)        /* reliable delivery that stands still is broken */
-#define WRITE_OFF_NS (200ll * NS_PER_MS)    /* what has not come by then does not come */
+#define STALLED_NS (10ll * NS_PER_S)     /* reliable delivery that stands still is broken */
+#define WRITE_OFF_NS (200ll * NS_PER_MS) /* what has not come by then does not come */
 #define SEND_BUFFER (4u << 20)
 
 /* One repeat, seen from both threads. */

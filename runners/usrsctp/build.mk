@@ -1,0 +1,5 @@
+RUNNERS_APART += usrsctp
+RUNNER_PC_usrsctp := usrsctp
+RUNNER_CFLAGS_usrsctp = -DUSRSCTP_VERSION='"$(shell pkg-config --modversion usrsctp)"'
+RUNNER_LIBS_usrsctp := -lpthread
+RTC_PROGRAMS += $(BUILD)/runners/usrsctp/usrsctp
