@@ -24,6 +24,8 @@ const struct command_def *const cli_commands[] = {
     &command_push,
     &command_pull,
     &command_import,
+    &command_prune,
+    &command_pin,
     &command_list,
     &command_net,
     &command_doctor,

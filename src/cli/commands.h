@@ -17,6 +17,8 @@ extern const struct command_def command_unpack;
 extern const struct command_def command_push;
 extern const struct command_def command_pull;
 extern const struct command_def command_import;
+extern const struct command_def command_prune;
+extern const struct command_def command_pin;
 extern const struct command_def command_list;
 extern const struct command_def command_net;
 extern const struct command_def command_doctor;

@@ -18,7 +18,7 @@ const char *packs_trim(const char *path, struct arena *arena)
     return arena_strndup(arena, path, len);
 }
 
-static void say_bytes(struct buf *out, uint64_t bytes)
+void packs_say_bytes(struct buf *out, uint64_t bytes)
 {
     struct units_scaled scaled;
     char digits[UNITS_TEXT];
@@ -31,9 +31,9 @@ static void say_bytes(struct buf *out, uint64_t bytes)
 void packs_say(struct buf *out, const char *name, const struct pack_result *r)
 {
     buf_printf(out, "%s: %llu files, ", name, (unsigned long long)r->files);
-    say_bytes(out, r->sum.bytes);
+    packs_say_bytes(out, r->sum.bytes);
     buf_addstr(out, " in ");
-    say_bytes(out, r->sum.packed);
+    packs_say_bytes(out, r->sum.packed);
     buf_printf(out, "\ndigest %s\npack   %s\n", r->digest, r->sum.sha256);
 }
 

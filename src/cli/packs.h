@@ -17,6 +17,9 @@ const char *packs_trim(const char *path, struct arena *arena);
 /* What became of a pack, for people. */
 void packs_say(struct buf *out, const char *name, const struct pack_result *r);
 
+/* "1.02MB" */
+void packs_say_bytes(struct buf *out, uint64_t bytes);
+
 /* 64 hex digits, "sha256:" in front or not, in lower case. ERR_USAGE names the option. */
 int packs_digest(const char *text, struct arena *arena, const char **out, struct err *err);
 

@@ -73,6 +73,9 @@ struct settings {
     const char *max_size;   /* unpack */
     int64_t max_ratio;
     const char *runner, *split; /* import */
+    const char *keep;           /* prune */
+    bool dry_run;
+    bool undo; /* pin */
     bool paired;
     struct strings require; /* doctor */
     bool names;             /* list */

@@ -148,9 +148,21 @@ static void long_numbers_are_read_or_refused_but_never_cut(void **state)
     refuses(text, ".", "");
 }
 
+static void any_blank_may_group_but_one_alone_in_a_number(void **state)
+{
+    (void)state;
+    reads("33 429 184", ",", NUMBER_BLANKS, 33429184);
+    reads("33" NBSP "429" NBSP "184", ",", NUMBER_BLANKS, 33429184);
+    reads("33" NARROW "429" NARROW "184,5", ",", NUMBER_BLANKS, 33429184.5);
+    reads("88831", ",", NUMBER_BLANKS, 88831);
+    refuses("33 429" NBSP "184", ",", NUMBER_BLANKS);
+    refuses("33.429.184", ",", NUMBER_BLANKS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(any_blank_may_group_but_one_alone_in_a_number),
         cmocka_unit_test(plain_numbers_are_read),
         cmocka_unit_test(declared_groups_and_marks_are_read),
         cmocka_unit_test(a_number_without_groups_fits_a_format_with_groups),
