@@ -36,6 +36,7 @@ srt-tools             command srt-live-transmit
 bats                  command bats
 git                   command git
 procps                command ps
+jq                    command jq
 util-linux            command unshare
 iperf3                command iperf3
 iputils-ping          command ping

@@ -241,12 +241,13 @@ static const struct loaded_role *find_role(const struct loaded *l, const struct 
     return NULL;
 }
 
-/* The run in which a role was first seen is one of its own. */
+/* The run in which a role was first seen is one of its own. Where the machine went down the line of
+ * that run may be lost, which reaches the disk later than loaded.json. */
 static int check_seen(const struct check *c, const struct loaded_role *r, struct err *err)
 {
     const struct archive *a = c->archive;
 
-    if (r->run == 0)
+    if (r->run == 0 || (!a->finished && r->run > a->sample_count))
         return 0;
     if (r->run <= a->sample_count && strings_same(a->samples[r->run - 1].variant, r->variant) &&
         strings_same(a->samples[r->run - 1].profile, r->profile))

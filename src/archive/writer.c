@@ -20,6 +20,7 @@
 #include "base/mem.h"
 #include "base/version.h"
 
+#define SECRET_LEAST 6   /* characters: shorter ones are words that stand anywhere */
 #define FILES_PER_ROLE 3 /* stdout, stderr, rss.csv */
 
 struct archive_writer {
@@ -159,6 +160,12 @@ void archive_writer_anonymize(struct archive_writer *w)
     redaction_add_host(&w->redaction);
 }
 
+void archive_writer_hide(struct archive_writer *w, const char *text)
+{
+    if (strlen(text) >= SECRET_LEAST)
+        redaction_add(&w->redaction, text, "SECRET");
+}
+
 /* Adds a whole file, put in place by rename, to the list of checksums. */
 static int put_file(struct archive_writer *w, const char *name, const char *text, size_t len,
                     struct err *err)
@@ -178,6 +185,23 @@ static int still_open(const struct archive_writer *w, struct err *err)
         return 0;
     return err_set(err, ERR_SYSTEM, "archive '%s' takes no more after an earlier error",
                    w->folder.path);
+}
+
+/* ---- names that stay out ---- */
+
+static void redact_text(const struct archive_writer *w, const char **text, struct arena *arena)
+{
+    struct buf room = BUF_INIT;
+
+    if (*text && redaction_apply(&w->redaction, *text, strlen(*text), &room))
+        *text = arena_strndup(arena, room.data, room.len);
+    buf_release(&room);
+}
+
+static const char *redacted(const struct archive_writer *w, const char *text, struct arena *arena)
+{
+    redact_text(w, &text, arena);
+    return text;
 }
 
 /* ---- series.json ---- */
@@ -263,24 +287,7 @@ out:
     return rc;
 }
 
-/* ---- names that stay out ---- */
-
-static void redact_text(const struct archive_writer *w, const char **text, struct arena *arena)
-{
-    struct buf room = BUF_INIT;
-
-    if (*text && redaction_apply(&w->redaction, *text, strlen(*text), &room))
-        *text = arena_strndup(arena, room.data, room.len);
-    buf_release(&room);
-}
-
 /* ---- loaded.json ---- */
-
-static const char *redacted(const struct archive_writer *w, const char *text, struct arena *arena)
-{
-    redact_text(w, &text, arena);
-    return text;
-}
 
 /* A copy without names of this host and user. */
 static struct loaded_file redacted_file(const struct archive_writer *w, const struct loaded_file *f,

@@ -46,6 +46,9 @@ void archive_writer_anonymize(struct archive_writer *w);
 /* What series.json says of earlier series of the same plan; borrowed until that is written. */
 void archive_writer_earlier(struct archive_writer *w, const struct earlier *earlier, size_t count);
 
+/* From now on this text, a secret, is replaced there, too. `text` is copied. */
+void archive_writer_hide(struct archive_writer *w, const char *text);
+
 /* Writes series.json. Once, before the first sample of the main stage. */
 int archive_writer_series(struct archive_writer *w, const struct plan *plan,
                           const struct machine *machine, struct err *err);

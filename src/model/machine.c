@@ -8,13 +8,14 @@
 
 /* ---- writing ---- */
 
-static void write_settings(const struct machine *m, struct json_writer *w)
+static void write_settings(const char *key, const struct machine_setting *settings, size_t count,
+                           struct json_writer *w)
 {
-    jw_key(w, "settings");
+    jw_key(w, key);
     jw_object_begin(w);
-    for (size_t i = 0; i < m->setting_count; i++) {
-        jw_key(w, m->settings[i].name);
-        jw_string(w, m->settings[i].value);
+    for (size_t i = 0; i < count; i++) {
+        jw_key(w, settings[i].name);
+        jw_string(w, settings[i].value);
     }
     jw_object_end(w);
 }
@@ -57,7 +58,8 @@ void machine_encode(const struct machine *m, struct json_writer *w)
     jw_int(w, m->memory_mib);
     jw_key(w, "isolation");
     jw_string(w, m->isolation);
-    write_settings(m, w);
+    write_settings("settings", m->settings, m->setting_count, w);
+    write_settings("environment", m->environment, m->environment_count, w);
     write_counters(m, w);
     jw_object_end(w);
 }
@@ -88,16 +90,17 @@ static int read_long(const struct fields *f, const char *key, long max, long *ou
     return 0;
 }
 
-static int read_settings(const struct fields *f, struct machine *m, struct arena *arena,
+static int read_settings(const struct fields *f, const char *key, enum fields_need need,
+                         struct machine_setting **out, size_t *count, struct arena *arena,
                          struct err *err)
 {
     struct fields list, item = {0};
 
-    if (fields_object(f, "settings", FIELDS_REQUIRED, &list, err) < 0)
+    if (fields_object(f, key, need, &list, err) < 0)
         return -1;
-    m->settings = arena_array(arena, json_count(list.value), sizeof *m->settings);
-    while (fields_next(&list, &item)) {
-        struct machine_setting *s = &m->settings[m->setting_count++];
+    *out = decode_room(&list, arena, sizeof(**out), count);
+    for (size_t i = 0; fields_next(&list, &item); i++) {
+        struct machine_setting *s = &(*out)[i];
 
         s->name = arena_strdup(arena, item.key);
         if (json_kind(item.value) == JSON_NULL)
@@ -142,9 +145,9 @@ static int read_counters(const struct fields *f, struct machine *m, struct arena
 static int read_machine(const struct fields *f, struct machine *m, struct arena *arena,
                         struct err *err)
 {
-    static const char *const keys[] = {"host",         "kernel",     "cpu",        "cpus",
-                                       "allowed_cpus", "page_bytes", "memory_mib", "isolation",
-                                       "settings",     "counters",   NULL};
+    static const char *const keys[] = {"host",         "kernel",     "cpu",         "cpus",
+                                       "allowed_cpus", "page_bytes", "memory_mib",  "isolation",
+                                       "settings",     "counters",   "environment", NULL};
 
     if (fields_known(f, keys, err) < 0 || read_text_or_null(f, "host", arena, &m->host, err) < 0 ||
         read_text_or_null(f, "kernel", arena, &m->kernel, err) < 0 ||
@@ -155,7 +158,12 @@ static int read_machine(const struct fields *f, struct machine *m, struct arena 
         read_long(f, "memory_mib", LONG_MAX, &m->memory_mib, err) < 0 ||
         read_text_or_null(f, "isolation", arena, &m->isolation, err) < 0)
         return -1;
-    return read_settings(f, m, arena, err) < 0 ? -1 : read_counters(f, m, arena, err);
+    if (read_settings(f, "settings", FIELDS_REQUIRED, &m->settings, &m->setting_count, arena, err) <
+            0 ||
+        read_settings(f, "environment", FIELDS_OPTIONAL, &m->environment, &m->environment_count,
+                      arena, err) < 0)
+        return -1;
+    return read_counters(f, m, arena, err);
 }
 
 int machine_decode(struct machine *m, const struct json *root, const char *file,

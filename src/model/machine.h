@@ -41,6 +41,9 @@ struct machine {
     size_t setting_count;
     struct machine_counter *counters;
     size_t counter_count;
+    /* Of abba's own environment what can change how programs run, by an allowlist; no secrets. */
+    struct machine_setting *environment;
+    size_t environment_count;
     const char *host; /* NULL unless --identify */
 };
 

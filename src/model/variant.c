@@ -1,6 +1,7 @@
 #include "model/variant.h"
 
 #include "base/json_writer.h"
+#include "base/secrets.h"
 #include "base/units.h"
 #include "base/words.h"
 #include "model/decode.h"
@@ -161,7 +162,7 @@ int variant_decode(struct variant *v, const struct json *root, const char *file,
 {
     static const char *const keys[] = {"variant", "description", "runner",  "program", "args",
                                        "env",     "files",       "roles",   "control", "source",
-                                       "sha256",  "size",        "display", NULL};
+                                       "sha256",  "size",        "display", "place",   NULL};
     struct fields f, at;
 
     *v = (struct variant){0};
@@ -179,7 +180,8 @@ int variant_decode(struct variant *v, const struct json *root, const char *file,
         decode_part(&f, v, arena, err) < 0 || decode_roles(&f, v, arena, err) < 0 ||
         fields_bool(&f, "control", FIELDS_OPTIONAL, &v->control, err) < 0 ||
         decode_source(&f, v, arena, err) < 0 ||
-        decode_text(&f, "display", FIELDS_OPTIONAL, arena, &v->display, err) < 0)
+        decode_text(&f, "display", FIELDS_OPTIONAL, arena, &v->display, err) < 0 ||
+        decode_int(&f, "place", FIELDS_OPTIONAL, 1, 1000, &v->place, err) < 0)
         return -1;
     if (!v->display)
         v->display = variant_display(v, arena);
@@ -190,13 +192,16 @@ int variant_decode(struct variant *v, const struct json *root, const char *file,
 
 void env_encode(const struct env_setting *env, size_t count, struct json_writer *w)
 {
+    struct arena arena = ARENA_INIT;
+
     jw_key(w, "env");
     jw_object_begin(w);
     for (size_t i = 0; i < count; i++) {
         jw_key(w, env[i].name);
-        jw_string(w, env[i].value);
+        jw_string(w, secrets_mask_setting(env[i].name, env[i].value, NULL, &arena));
     }
     jw_object_end(w);
+    arena_release(&arena);
 }
 
 static void key_text(struct json_writer *w, const char *key, const char *text)
@@ -237,11 +242,14 @@ static void encode_files(const struct variant *v, struct json_writer *w)
 
 static void encode_args(const struct strings *args, struct json_writer *w)
 {
+    struct arena arena = ARENA_INIT;
+
     jw_key(w, "args");
     jw_array_begin(w);
     for (size_t i = 0; i < args->count; i++)
-        jw_string(w, args->items[i]);
+        jw_string(w, secrets_mask_item(args, i, NULL, &arena));
     jw_array_end(w);
+    arena_release(&arena);
 }
 
 static void encode_roles(const struct variant *v, struct json_writer *w)
@@ -268,6 +276,8 @@ static void encode_roles(const struct variant *v, struct json_writer *w)
 
 void variant_encode(const struct variant *v, struct json_writer *w)
 {
+    struct arena arena = ARENA_INIT;
+
     jw_object_begin(w);
     key_text(w, "variant", v->name);
     key_text(w, "description", v->description);
@@ -279,11 +289,17 @@ void variant_encode(const struct variant *v, struct json_writer *w)
     encode_roles(v, w);
     if (v->control)
         jw_key(w, "control"), jw_bool(w, true);
-    if (v->source_json)
-        jw_key(w, "source"), jw_raw(w, v->source_json, strlen(v->source_json));
+    if (v->source_json) {
+        const char *source = secrets_mask(v->source_json, NULL, &arena);
+
+        jw_key(w, "source"), jw_raw(w, source, strlen(source));
+    }
     encode_content(v->sha256, v->size_bytes, w);
     key_text(w, "display", v->display);
+    if (v->place)
+        jw_key(w, "place"), jw_int(w, v->place);
     jw_object_end(w);
+    arena_release(&arena);
 }
 
 const char *variant_display(const struct variant *v, struct arena *arena)
@@ -304,6 +320,78 @@ const char *variant_display(const struct variant *v, struct arena *arena)
     return display;
 }
 
+/* ---- secrets ---- */
+
+void env_secrets(const struct env_setting *env, size_t count, struct strings *found,
+                 struct arena *arena)
+{
+    for (size_t i = 0; i < count; i++)
+        secrets_mask_setting(env[i].name, env[i].value, found, arena);
+}
+
+void variant_secrets(const struct variant *v, struct strings *found, struct arena *arena)
+{
+    for (size_t i = 0; i < v->args.count; i++)
+        secrets_mask_item(&v->args, i, found, arena);
+    env_secrets(v->env, v->env_count, found, arena);
+    if (v->source_json)
+        secrets_mask(v->source_json, found, arena);
+    for (size_t i = 0; i < v->role_count; i++)
+        variant_secrets(&v->roles[i].part, found, arena);
+}
+
+/* The text with *** in the place of each secret, wherever it stands. */
+static const char *without(const char *text, const struct strings *secrets, struct arena *arena)
+{
+    for (size_t i = 0; i < secrets->count; i++) {
+        const char *secret = secrets->items[i], *at = strstr(text, secret);
+
+        while (at) {
+            size_t start = (size_t)(at - text);
+
+            text = arena_printf(arena, "%.*s" SECRETS_MASK "%s", (int)start, text,
+                                at + strlen(secret));
+            at = strstr(text + start + strlen(SECRETS_MASK), secret);
+        }
+    }
+    return text;
+}
+
+const char *variant_display_masked(const struct variant *v, struct arena *arena)
+{
+    struct strings secrets = {0};
+
+    if (!v->display)
+        return NULL;
+    variant_secrets(v, &secrets, arena);
+    return secrets_mask(without(v->display, &secrets, arena), NULL, arena);
+}
+
+bool variant_lacks_secret(const struct variant *v)
+{
+    bool lacks = false;
+
+    for (size_t i = 0; i < v->args.count; i++)
+        lacks |= strstr(v->args.items[i], SECRETS_MASK) != NULL;
+    for (size_t i = 0; i < v->env_count; i++)
+        lacks |= strstr(v->env[i].value, SECRETS_MASK) != NULL;
+    for (size_t i = 0; i < v->role_count; i++)
+        lacks |= variant_lacks_secret(&v->roles[i].part);
+    return lacks;
+}
+
+static bool has_secret(const struct variant *v)
+{
+    struct arena arena = ARENA_INIT;
+    struct strings secrets = {0};
+    bool any;
+
+    variant_secrets(v, &secrets, &arena);
+    any = secrets.count > 0 || variant_lacks_secret(v);
+    arena_release(&arena);
+    return any;
+}
+
 /* ---- comparing ---- */
 
 static bool same_text(const char *a, const char *b)
@@ -322,7 +410,7 @@ static bool same_settings(const struct variant *a, const struct variant *b)
         if (strcmp(a->env[i].name, b->env[i].name) != 0 ||
             strcmp(a->env[i].value, b->env[i].value) != 0)
             return false;
-    return true;
+    return !has_secret(a) && !has_secret(b);
 }
 
 static bool same_files(const struct variant *a, const struct variant *b)
@@ -345,7 +433,7 @@ static bool same_part(const struct variant *a, const struct variant *b)
 
 bool variant_identical(const struct variant *a, const struct variant *b)
 {
-    if (!same_text(a->runner, b->runner) || !same_part(a, b))
+    if (a->place != b->place || !same_text(a->runner, b->runner) || !same_part(a, b))
         return false;
     for (size_t i = 0; i < a->role_count; i++)
         if (!same_part(&a->roles[i].part, variant_of_role(b, a->roles[i].name)))

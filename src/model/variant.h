@@ -50,6 +50,9 @@ struct variant {
     const char *path;    /* absolute path of the program; never part of the plan's hash */
     char sha256[65];     /* of the program file; "" while unknown; in a file: what it must be */
     uint64_t size_bytes; /* of the program file */
+    /* 0, or, where what a program loads depends on where it lies (a script, libraries beside it)
+     * and that is not the baseline's place: the first variant (index) whose place it is. */
+    int place;
 };
 
 /*
@@ -69,11 +72,23 @@ const struct variant *variant_of_role(const struct variant *v, const char *role)
 int variant_decode(struct variant *v, const struct json *root, const char *file,
                    struct arena *arena, struct err *err);
 
-/* Writes it without `path`. */
+/* Writes it without `path`, and without secrets in arguments, environment and source
+ * (base/secrets.h): *** stands for them. */
 void variant_encode(const struct variant *v, struct json_writer *w);
 
 /* Environment, program and arguments as a person would type them; the name if there is nothing. */
 const char *variant_display(const struct variant *v, struct arena *arena);
+
+/* Whether a secret was taken out of its arguments or environment: it cannot be run again. */
+bool variant_lacks_secret(const struct variant *v);
+
+/* Adds the secrets in its arguments, environment and source. */
+void variant_secrets(const struct variant *v, struct strings *found, struct arena *arena);
+void env_secrets(const struct env_setting *env, size_t count, struct strings *found,
+                 struct arena *arena);
+
+/* Its display without them; NULL where it has none. */
+const char *variant_display_masked(const struct variant *v, struct arena *arena);
 
 /* The member "env" of an object; the plan has one too. */
 struct fields;
@@ -81,7 +96,8 @@ int env_decode(const struct fields *f, struct env_setting **env, size_t *count, 
                struct err *err);
 void env_encode(const struct env_setting *env, size_t count, struct json_writer *w);
 
-/* Whether both run the same bytes in the same way: runner, program, arguments, environment. */
+/* Whether both run the same bytes in the same way: runner, program, arguments, environment. Never
+ * where there is a secret: an archive could not tell. */
 bool variant_identical(const struct variant *a, const struct variant *b);
 
 /* Whether an environment variable may have that name: not empty, no '=', and not ABBA_PAD... */

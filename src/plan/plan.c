@@ -541,12 +541,22 @@ static int find_input(struct plan *p, struct arena *arena, struct err *err)
                    p->input_path, hex, p->input_sha256);
 }
 
+/* What was taken out of a plan cannot be given to a program again. */
+static int check_secrets(const struct variant *v, struct err *err)
+{
+    if (!variant_lacks_secret(v))
+        return 0;
+    err_set(err, ERR_CONFIG, "variant '%s' was given a secret, and archives hold none", v->name);
+    return err_hint(err, "run the series again with the command that it was begun with");
+}
+
 int plan_find_programs(struct plan *p, struct arena *arena, struct err *err)
 {
     if (find_input(p, arena, err) < 0)
         return -1;
     for (size_t i = 0; i < p->variant_count; i++)
-        if (variant_resolve_program(p, &p->variants[i], arena, err) < 0)
+        if (check_secrets(&p->variants[i], err) < 0 ||
+            variant_resolve_program(p, &p->variants[i], arena, err) < 0)
             return -1;
     return 0;
 }

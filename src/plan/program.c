@@ -1,5 +1,6 @@
 #include "plan/program.h"
 
+#include "base/elf.h"
 #include "base/files.h"
 #include "base/mem.h"
 
@@ -102,4 +103,18 @@ int program_check(const char *path, struct arena *arena, struct err *err)
     }
     close(fd);
     return status;
+}
+
+bool program_depends_on_place(const char *path)
+{
+    struct arena arena = ARENA_INIT;
+    struct elf_facts facts = {0};
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+    if (fd >= 0) {
+        elf_look(fd, &facts, &arena);
+        close(fd);
+    }
+    arena_release(&arena);
+    return !facts.is_elf || facts.depends_on_place;
 }

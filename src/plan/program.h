@@ -1,10 +1,13 @@
 /*
- * program: whether a file can be executed, as far as that shows without executing it.
+ * program: whether a file can be executed, and what of it depends on its place, as far as that shows
+ * without executing it.
  */
 #ifndef ABBA_PLAN_PROGRAM_H
 #define ABBA_PLAN_PROGRAM_H
 
 #include "base/err.h"
+
+#include <stdbool.h>
 
 struct arena;
 
@@ -15,5 +18,11 @@ struct arena;
  * the file may be executed but not read.
  */
 int program_check(const char *path, struct arena *arena, struct err *err);
+
+/*
+ * Whether what it loads depends on where it lies: a script may look beside itself, and an ELF
+ * program says if its libraries are looked for there ($ORIGIN). True also where it cannot be read.
+ */
+bool program_depends_on_place(const char *path);
 
 #endif

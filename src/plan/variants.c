@@ -287,7 +287,7 @@ static int from_command(struct plan *p, struct variant *v, const char *text, str
             arena_printf(arena,
                          "'%c' in %s is a plain character: no shell runs (sh -c '...' would be "
                          "one)",
-                         shell, text));
+                         shell, variant_display_masked(v, arena)));
     return 0;
 }
 
@@ -425,7 +425,7 @@ static void hide_home(struct variant *v, struct arena *arena)
     for (size_t i = 0; i < v->role_count; i++)
         hide_home(&v->roles[i].part, arena);
     v->program = home_hide(v->program, arena);
-    v->display = home_hide(v->display, arena);
+    v->display = home_hide(variant_display_masked(v, arena), arena);
     for (size_t i = 0; i < v->args.count; i++)
         v->args.items[i] = home_hide(v->args.items[i], arena);
     for (size_t i = 0; i < v->env_count; i++)
@@ -582,6 +582,22 @@ static int check_other_runner(const struct plan *p, const struct variant *v, str
     return 0;
 }
 
+/* The same bytes in two places are two programs where what they load depends on the place. */
+static void note_places(struct plan *p)
+{
+    for (size_t i = 1; i < p->variant_count; i++) {
+        struct variant *v = &p->variants[i];
+        size_t first = 0;
+
+        while (first < i && strcmp(p->variants[first].path, v->path) != 0)
+            first++;
+        v->place = first > 0 && strcmp(v->sha256, p->variants[0].sha256) == 0 &&
+                           program_depends_on_place(v->path)
+                       ? (int)first
+                       : 0;
+    }
+}
+
 /* A candidate that replaces some roles only is the baseline in the others. */
 static void inherit_baseline(const struct plan *p, struct variant *v)
 {
@@ -654,5 +670,6 @@ int variants_resolve(struct plan *p, const struct plan_request *q, struct arena 
         copy_baseline(p);
     if (git[q->variants.count].is_git && add_control(p, &git[q->variants.count], arena, err) < 0)
         return -1;
+    note_places(p);
     return check_names(p, err);
 }

@@ -1,4 +1,4 @@
-#include "run/machine.h"
+#include "run/machine_look.h"
 
 #include <sched.h>
 #include <stdio.h>
@@ -10,16 +10,7 @@
 #include "base/files.h"
 #include "base/mem.h"
 
-#define SETTINGS_MAX 24
-
-struct look {
-    struct machine *m;
-    const char *root;
-    struct arena *arena;
-};
-
-/* A small file's text in the arena, or NULL. */
-static const char *read_text(const struct look *l, const char *path)
+const char *look_read(const struct look *l, const char *path)
 {
     char full[512], text[512];
 
@@ -29,7 +20,7 @@ static const char *read_text(const struct look *l, const char *path)
     return arena_strdup(l->arena, text);
 }
 
-static void set(const struct look *l, const char *name, const char *value)
+void look_set(const struct look *l, const char *name, const char *value)
 {
     struct machine *m = l->m;
 
@@ -57,7 +48,7 @@ static const char *of_all_cpus(const struct look *l, const char *file)
         const char *one;
 
         snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/%s", cpu, file);
-        one = read_text(l, path);
+        one = look_read(l, path);
         if (one == NULL)
             continue;
         if (all != NULL && strcmp(all, one) != 0)
@@ -71,11 +62,11 @@ static const char *of_all_cpus(const struct look *l, const char *file)
  */
 static const char *boost(const struct look *l)
 {
-    const char *text = read_text(l, "/sys/devices/system/cpu/cpufreq/boost");
+    const char *text = look_read(l, "/sys/devices/system/cpu/cpufreq/boost");
 
     if (text != NULL)
         return strcmp(text, "0") == 0 ? "off" : "on";
-    text = read_text(l, "/sys/devices/system/cpu/intel_pstate/no_turbo");
+    text = look_read(l, "/sys/devices/system/cpu/intel_pstate/no_turbo");
     if (text != NULL)
         return strcmp(text, "0") == 0 ? "on" : "off";
     return NULL;
@@ -83,7 +74,7 @@ static const char *boost(const struct look *l)
 
 static const char *smt(const struct look *l)
 {
-    const char *text = read_text(l, "/sys/devices/system/cpu/smt/active");
+    const char *text = look_read(l, "/sys/devices/system/cpu/smt/active");
 
     return text == NULL ? NULL : strcmp(text, "0") == 0 ? "off" : "on";
 }
@@ -125,7 +116,9 @@ static void look_at_cpu(const struct look *l)
         for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]) && l->m->cpu_model == NULL; i++)
             l->m->cpu_model = cpuinfo(l, text.data, keys[i]);
         if (flags != NULL)
-            set(l, "hypervisor", strstr(flags, " hypervisor") != NULL ? "yes" : "no");
+            look_set(l, "hypervisor", strstr(flags, " hypervisor") != NULL ? "yes" : "no");
+        look_set(l, "cpu_flags", flags != NULL ? flags : cpuinfo(l, text.data, "Features"));
+        look_set(l, "microcode", cpuinfo(l, text.data, "microcode"));
     }
     if (l->m->cpu_model == NULL)
         l->m->cpu_model = "unknown";
@@ -134,7 +127,7 @@ static void look_at_cpu(const struct look *l)
 
 static long memory_mib(const struct look *l)
 {
-    const char *text = read_text(l, "/proc/meminfo");
+    const char *text = look_read(l, "/proc/meminfo");
     const char *total = text != NULL ? strstr(text, "MemTotal:") : NULL;
 
     return total != NULL ? strtol(total + strlen("MemTotal:"), NULL, 10) / 1024 : 0;
@@ -142,23 +135,23 @@ static long memory_mib(const struct look *l)
 
 static void look_at_settings(const struct look *l)
 {
-    const char *load = read_text(l, "/proc/loadavg");
+    const char *load = look_read(l, "/proc/loadavg");
 
-    set(l, "aslr", read_text(l, "/proc/sys/kernel/randomize_va_space"));
-    set(l, "governor", of_all_cpus(l, "cpufreq/scaling_governor"));
-    set(l, "frequency_driver", of_all_cpus(l, "cpufreq/scaling_driver"));
-    set(l, "boost", boost(l));
-    set(l, "smt", smt(l));
-    set(l, "isolated_cpus", read_text(l, "/sys/devices/system/cpu/isolated"));
-    set(l, "clocksource",
-        read_text(l, "/sys/devices/system/clocksource/clocksource0/current_clocksource"));
-    set(l, "transparent_hugepage",
-        chosen(l, read_text(l, "/sys/kernel/mm/transparent_hugepage/enabled")));
-    set(l, "perf_event_paranoid", read_text(l, "/proc/sys/kernel/perf_event_paranoid"));
-    set(l, "nmi_watchdog", read_text(l, "/proc/sys/kernel/nmi_watchdog"));
-    set(l, "numa_balancing", read_text(l, "/proc/sys/kernel/numa_balancing"));
-    set(l, "swappiness", read_text(l, "/proc/sys/vm/swappiness"));
-    set(l, "load", load != NULL ? arena_strndup(l->arena, load, strcspn(load, " ")) : NULL);
+    look_set(l, "aslr", look_read(l, "/proc/sys/kernel/randomize_va_space"));
+    look_set(l, "governor", of_all_cpus(l, "cpufreq/scaling_governor"));
+    look_set(l, "frequency_driver", of_all_cpus(l, "cpufreq/scaling_driver"));
+    look_set(l, "boost", boost(l));
+    look_set(l, "smt", smt(l));
+    look_set(l, "isolated_cpus", look_read(l, "/sys/devices/system/cpu/isolated"));
+    look_set(l, "clocksource",
+             look_read(l, "/sys/devices/system/clocksource/clocksource0/current_clocksource"));
+    look_set(l, "transparent_hugepage",
+             chosen(l, look_read(l, "/sys/kernel/mm/transparent_hugepage/enabled")));
+    look_set(l, "perf_event_paranoid", look_read(l, "/proc/sys/kernel/perf_event_paranoid"));
+    look_set(l, "nmi_watchdog", look_read(l, "/proc/sys/kernel/nmi_watchdog"));
+    look_set(l, "numa_balancing", look_read(l, "/proc/sys/kernel/numa_balancing"));
+    look_set(l, "swappiness", look_read(l, "/proc/sys/vm/swappiness"));
+    look_set(l, "load", load != NULL ? arena_strndup(l->arena, load, strcspn(load, " ")) : NULL);
 }
 
 static int allowed_cpus(void)
@@ -180,6 +173,7 @@ void machine_look(struct machine *m, const char *root, bool identify, struct are
     m->settings = arena_array(arena, SETTINGS_MAX, sizeof(*m->settings));
     m->kernel = "unknown";
     if (uname(&name) == 0) {
+        look_set(&l, "kernel_build", arena_strdup(arena, name.version));
         m->kernel = arena_printf(arena, "%s %s %s", name.sysname, name.release, name.machine);
         if (identify)
             m->host = arena_strdup(arena, name.nodename);
@@ -187,4 +181,7 @@ void machine_look(struct machine *m, const char *root, bool identify, struct are
     m->memory_mib = memory_mib(&l);
     look_at_cpu(&l);
     look_at_settings(&l);
+    look_at_mitigations(&l);
+    look_at_limits(&l);
+    look_at_environment(&l);
 }

@@ -35,7 +35,7 @@ static void forget_lost_roles(struct resumption *r, struct arena *arena)
     const struct archive *a = r->archive;
     struct loaded *l;
 
-    if (r->lost == 0 || !a->loaded)
+    if (!a->loaded)
         return;
     l = arena_alloc(arena, sizeof *l);
     *l = *a->loaded;

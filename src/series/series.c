@@ -19,6 +19,7 @@
 #include "model/order.h"
 #include "run/machine.h"
 #include "run/run.h"
+#include "series/hide.h"
 #include "series/identity.h"
 #include "series/lock.h"
 #include "series/port.h"
@@ -92,6 +93,8 @@ static void look_at_machine(struct series *s)
     const struct machine_counter *counters = run_host_counters(s->host, &count);
 
     machine_look(&s->machine, "", s->options->identify, &s->arena);
+    if (!s->options->identify)
+        hide_host(&s->machine, &s->arena);
     s->machine.isolation = isolation_name(run_host_isolation(s->host));
     s->machine.counters = arena_array(&s->arena, count, sizeof(*counters));
     if (count)
@@ -146,6 +149,7 @@ static int series_open(struct series *s, struct err *err)
         return -1;
     if (!s->options->identify)
         archive_writer_anonymize(s->writer);
+    hide_secrets(s->writer, s->plan);
     if (s->options->temporary)
         archive_writer_passing(s->writer);
     return 0;

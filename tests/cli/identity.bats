@@ -111,3 +111,42 @@ END
     abba verify a
     expect_status 0
 }
+
+# A runner of one role whose program is given.
+runner_of() { # TEXT-METRIC-IN-OUTPUT
+    make_runner '{"metric": "value", "pattern": "value=(?<value>[0-9]+)", "unit": "count", "better": "lower"}'
+}
+
+verdict_of_copies() {
+    rm -rf a
+    abba run --no-lock t/p --baseline old="$1" --candidate new="$2" --archive a -n 6 --threshold value=5%
+    python3 -c "import json; print(json.load(open('a/report.json'))['verdict'])"
+}
+
+@test "the same program in two places is identical, unless its libraries lie beside it" {
+    runner_of
+    make_library one "value=1" # found by an absolute path
+    mkdir copy && cp one/say copy/say
+    [ "$(verdict_of_copies one/say copy/say)" = identical ]
+    make_library three "value=1" '$ORIGIN'
+    make_library four "value=2" '$ORIGIN'
+    cp three/say four/say
+    cmp three/say four/say
+    [ "$(verdict_of_copies three/say four/say)" = regressed ]
+    [ "$(verdict_of_copies three/say three/say)" = identical ]
+    abba verify a
+    expect_status 0
+}
+
+@test "the same script in two places is run: it may look beside itself" {
+    runner_of
+    mkdir five six
+    echo 'value=1' >five/figure
+    echo 'value=2' >six/figure
+    for folder in five six; do
+        printf '#!/bin/sh\ncat "$(dirname "$0")/figure"\n' >$folder/say
+        chmod +x $folder/say
+    done
+    [ "$(verdict_of_copies five/say six/say)" = regressed ]
+    [ "$(verdict_of_copies five/say five/say)" = identical ]
+}

@@ -261,6 +261,8 @@ static void a_record_of_another_run_is_found(void **state)
     finds(ERR_ARCHIVE, "was seen in run 2, which is none of its own");
     forge("loaded.json", "\"run\": 2", "\"run\": 4711");
     finds(ERR_ARCHIVE, "was seen in run 4711");
+    unlink(made_archive_path(&m, "SHA256SUMS")); /* its line may have been lost */
+    finds(ERR_UNFINISHED, "unfinished");
 }
 
 /* A figure of a sample, and every checksum that hangs on it: the caller, who judges again, finds
