@@ -49,7 +49,6 @@ int http_new(struct http **h, const struct http_options *options, struct err *er
     (*h)->options = *options;
     (*h)->options.ca_file = ca_file ? xstrdup(ca_file) : NULL;
     fill_in_limits(&(*h)->options.limits);
-    http_try_open(*h);
     return 0;
 }
 

@@ -36,10 +36,13 @@ const char *http_method_name(enum http_method m)
     return names[m];
 }
 
-void http_try_open(struct http *h)
+/* With the first try: until then the library takes no memory. */
+static void open_handle(struct http *h)
 {
     static bool ready;
 
+    if (h->curl)
+        return;
     if (!ready && curl_global_init(CURL_GLOBAL_DEFAULT) != 0)
         mem_exhausted(0);
     ready = true;
@@ -464,6 +467,7 @@ enum http_outcome http_try(struct http *h, const struct http_request *q, int64_t
         off_t held = q->to_file && strcmp(u.scheme, "file") != 0 ? lseek(q->file, 0, SEEK_END) : 0;
         t.start = held > 0 ? (uint64_t)held : 0;
         r->bytes = t.start;
+        open_handle(h);
         set_all(h->curl, &t, &u, left_ns, message);
         struct curl_slist *headers = headers_of(&t);
         curl_easy_setopt(h->curl, CURLOPT_HTTPHEADER, headers);

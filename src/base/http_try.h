@@ -18,8 +18,7 @@ enum http_outcome {
     HTTP_FAILED,   /* no answer, and none to be expected */
 };
 
-/* Opens and closes the library's handle. */
-void http_try_open(struct http *h);
+/* Closes the library's handle, if there is one. */
 void http_try_close(struct http *h);
 
 /*

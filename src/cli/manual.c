@@ -153,5 +153,17 @@ void help_manual(struct buf *out)
                "Folders, separated by colons, in which runners, profiles and thresholds are "
                "looked up after the current folder.\n.TP\n.B NO_COLOR\n"
                "If set to anything, no colours unless \\fB\\-\\-color\\fR asks for them.\n.TP\n"
-               ".B COLUMNS\nWidth of reports that do not go to a terminal.\n");
+               ".B COLUMNS\nWidth of reports that do not go to a terminal.\n.TP\n"
+               ".B XDG_CACHE_HOME\nWhere fetched programs are kept, below abba/programs; "
+               "~/.cache without it.\n.TP\n"
+               ".B CURL_CA_BUNDLE\\fR, \\fBSSL_CERT_FILE\n"
+               "The authorities that may vouch for a server of https, in PEM.\n.TP\n"
+               ".B NETRC\nThe file with passwords for servers; ~/.netrc without it.\n.TP\n"
+               ".B ABBA_TOKEN\nA bearer token for push and pull over https.\n.TP\n"
+               ".B AWS_ACCESS_KEY_ID\\fR, \\fBAWS_SECRET_ACCESS_KEY\\fR, "
+               "\\fBAWS_SESSION_TOKEN\\fR, \\fBAWS_REGION\\fR, \\fBAWS_ENDPOINT_URL\n"
+               "Keys, region and address of the store that s3: addresses mean.\n.TP\n"
+               ".B https_proxy\\fR, \\fBhttp_proxy\\fR, \\fBno_proxy\n"
+               "As curl has them.\n.TP\n"
+               ".B TMPDIR\nWhere push makes the pack before it sends it; /var/tmp without it.\n");
 }

@@ -99,6 +99,8 @@ static int pack_and_send(struct settings *s, struct store *store, struct buf *ou
     if (fd < 0)
         return -1;
     int rc = pack_write(folder, fd, "the pack", PACK_LEVEL, packs_stop(), &pack, err);
+    if (rc != 0 && err->sys_errno == ENOSPC)
+        err_hint(err, "it is made in the folder that TMPDIR names, else in /var/tmp");
     if (rc == 0)
         rc = send_pack(s, store, fd, &pack, out, err);
     close(fd);

@@ -261,7 +261,12 @@ there_and_back() { # URL PUSH-OPTIONS...
     same back
 }
 
-@test "a full disk is said, and the next pull goes on" {
+# Runs the words with 1 MB of disk in small/, which is gone afterwards.
+with_small_disk() {
+    unshare -rm sh -c 'mount -t tmpfs -o size=1m none small && exec "$@"' sh "$@"
+}
+
+@test "a full disk is said, here and at the store, and the next pull goes on" {
     make_large 1
     push "file://$PWD/store"
     name=$(basename "$(address)")
@@ -275,6 +280,22 @@ there_and_back() { # URL PUSH-OPTIONS...
     expect_status 0
     same back
     [ "$(tail -n 1 faulty.log | cut -d' ' -f3)" = 206 ]
+    mkdir small
+    with_small_disk true 2>unshare.txt || skip "the rest: no user and mount namespaces here"
+    for words in "pull $FAULTY/$name small/back" "push a file://$PWD/small"; do
+        status=0
+        # shellcheck disable=SC2086
+        with_small_disk "$ABBA" $words >out.txt 2>stderr.txt || status=$?
+        err=$(<stderr.txt)
+        expect_status 3
+        expect_err 'No space left on device'
+    done
+    status=0
+    TMPDIR=$PWD/small with_small_disk "$ABBA" push a "$FAULTY/x" 2>stderr.txt || status=$?
+    err=$(<stderr.txt)
+    expect_status 3
+    expect_err 'No space left on device'
+    expect_err 'TMPDIR'
 }
 
 @test "a signal ends a push at once and leaves no draft" {
