@@ -210,6 +210,10 @@ RUNNER_PROGRAMS := $(foreach r,$(filter-out $(RUNNERS_LEFT_OUT) $(RUNNERS_APART)
 runners: $(RUNNER_PROGRAMS) ## the runners' programs alone
 	$(foreach r,$(RUNNERS_LEFT_OUT),@echo "note: runner '$(r)' left out: pkg-config finds no $(RUNNER_PC_$(r))")
 
+# with_tool TOOL RUNNER COMMAND: where the machine lacks the tool the runner is left out, with a note.
+with_tool = if command -v $(1) >/dev/null; then $(3); \
+            else echo "note: runner '$(2)' left out: there is no $(1) here"; fi
+
 .PHONY: runners-rtc
 runners-rtc: $(RTC_PROGRAMS) ## the harnesses of data-channel stacks; fetches their pinned packages
 
