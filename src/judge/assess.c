@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/strings.h"
 #include "judge/exact.h"
+#include "judge/outcomes.h"
 #include "judge/summary.h"
 
 /* ---- what was fixed beforehand ---- */
@@ -370,6 +371,7 @@ void assess_profile(struct assessment *x, struct report_profile *out, const stru
     x->planned = ((size_t)p->warmup + main_stage.stage.blocks) * main_stage.stage.variants;
     confirm(x, out, j, profile, &main_stage);
     fill_profile(out, x, j);
+    outcomes_fill(out, x, j);
     if (p->only_in) {
         out->verdict = VERDICT_NEW;
         out->metric_count = 0;

@@ -279,21 +279,22 @@ static void note_one_side(struct notes *n, const struct profile *p)
 
 void notes_profile(struct report_profile *out, const struct assessment *x, const struct judging *j)
 {
-    struct notes n = {&out->notes, j->arena};
+    struct notes n = {&out->notes, j->arena}, failures = {&out->failure_notes, j->arena};
+    struct notes unmeasured = {&out->unmeasured, j->arena};
     const struct profile *of = x->decided.stage.profile;
 
     if (of->only_in) {
         note_one_side(&n, of);
         return;
     }
-    note_failures(&n, out, j);
+    note_failures(&failures, out, j);
     note_completeness(&n, out, x);
     note_count(&n, out, has_gate(x));
     note_noise(&n, out, of);
     notes_network(out, x, j);
     note_gates(&n, out, x, j);
     note_controls(&n, out, j);
-    note_unmeasured(&n, out, j);
+    note_unmeasured(&unmeasured, out, j);
 }
 
 /* ---- the series ---- */
@@ -489,11 +490,11 @@ static void note_attempts(struct notes *n, const struct report *r)
 
 void notes_series(struct report *r, const struct assessment *x, const struct judging *j)
 {
-    struct notes n = {&r->notes, j->arena};
+    struct notes n = {&r->notes, j->arena}, failures = {&r->failure_notes, j->arena};
     bool changed = false;
 
     note_attempts(&n, r);
-    note_candidate_failures(&n, r, j);
+    note_candidate_failures(&failures, r, j);
     for (size_t i = 0; i < r->profile_count; i++)
         changed = changed || x[i].changed;
     if (changed)

@@ -50,6 +50,18 @@ static void no_figures(struct report_metric *m)
     m->balanced_median = m->false_alarm = m->pairing_gain = NAN;
 }
 
+void verdict_without_figures(struct report_metric *m)
+{
+    double threshold = m->threshold;
+
+    no_figures(m);
+    m->threshold = threshold;
+    m->mark = MARK_NONE;
+    m->grade = GRADE_NONE;
+    m->zeros = 0;
+    m->claim = m->claim ? "not_shown" : NULL;
+}
+
 /* ---- figures of the pairs ---- */
 
 static void fill_change(struct report_metric *m, const struct paired *p)

@@ -40,4 +40,7 @@ void verdict_of_aa(struct report_aa *aa, const char *metric, enum metric_better 
 void summarize(const double *column, size_t n, double *median, double *spread, double *min,
                double *max);
 
+/* Takes the figures of a metric away that compare: one of its sides failed. */
+void verdict_without_figures(struct report_metric *m);
+
 #endif

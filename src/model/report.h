@@ -104,6 +104,23 @@ struct report_summary {
     struct strings missing; /* statuses and reasons of values that were not ok, each once */
 };
 
+/* One metric of one variant alone, over the runs that have it. */
+struct report_figure {
+    const char *metric, *unit;
+    double median, low, high; /* low and high: the smallest and the largest */
+    int runs;
+};
+
+/* What became of a variant under a profile that one variant failed. */
+struct report_outcome {
+    const char *variant;
+    bool failed; /* fewer than half of its runs, and fewer than must be complete, ended well */
+    int runs, ended_well; /* runs without those that abba interrupted itself */
+    /* Of the runs that ended well; where it failed, of all that have the figure. */
+    struct report_figure *figures;
+    size_t figure_count;
+};
+
 struct report_profile {
     const char *profile;
     enum verdict verdict;
@@ -117,11 +134,15 @@ struct report_profile {
     size_t metric_count;
     struct report_failure *failures;
     size_t failure_count;
+    struct report_outcome *outcomes; /* one a variant where one of them failed; else none */
+    size_t outcome_count;
     struct report_aa *aa; /* A/A series only */
     size_t aa_count;
     struct report_summary *summaries; /* unpaired imported series only; it has no metrics then */
     size_t summary_count;
-    struct strings notes; /* slot effect, noise, sizing advice, what was not measured and why */
+    struct strings notes;         /* slot effect, noise, sizing advice, ... */
+    struct strings failure_notes; /* who failed how often, in words */
+    struct strings unmeasured;    /* what was not measured, and why */
 };
 
 /* Least favourable change of a metric over all profiles. */
@@ -149,10 +170,11 @@ struct report {
     int gating_verdicts;
     double expected_false_alarms, any_false_alarm;
     int marks_tested;
-    struct strings variants; /* names, the baseline first */
-    struct strings displays; /* their command lines */
-    struct strings notes;    /* of the series */
-    const char *host_note;   /* "2 CPUs, Linux 6.18, no PMU": one line about the machine */
+    struct strings variants;      /* names, the baseline first */
+    struct strings displays;      /* their command lines */
+    struct strings notes;         /* of the series */
+    struct strings failure_notes; /* candidates that fail where the baseline does not */
+    const char *host_note;        /* "2 CPUs, Linux 6.18, no PMU": one line about the machine */
 };
 
 const char *verdict_name(enum verdict v);

@@ -92,6 +92,26 @@ static const struct member summary_members[] = {
 static const struct shape summary_shape = SHAPE(summary_members, report_summary);
 #undef OWNER
 
+#define OWNER report_figure
+static const struct member figure_members[] = {
+    {"metric", KIND_TEXT, AT(metric), 0, NULL},   {"unit", KIND_TEXT, AT(unit), 0, NULL},
+    {"median", KIND_FIGURE, AT(median), 0, NULL}, {"range", KIND_RANGE, AT(low), 0, NULL},
+    {"runs", KIND_COUNT, AT(runs), 0, NULL},
+};
+static const struct shape figure_shape = SHAPE(figure_members, report_figure);
+#undef OWNER
+
+#define OWNER report_outcome
+static const struct member outcome_members[] = {
+    {"variant", KIND_TEXT, AT(variant), 0, NULL},
+    {"failed", KIND_BOOL, AT(failed), 0, NULL},
+    {"runs", KIND_COUNT, AT(runs), 0, NULL},
+    {"ended_well", KIND_COUNT, AT(ended_well), 0, NULL},
+    {"figures", KIND_LIST, AT(figures), AT(figure_count), &figure_shape},
+};
+static const struct shape outcome_shape = SHAPE(outcome_members, report_outcome);
+#undef OWNER
+
 #define OWNER report_profile
 static const struct member profile_members[] = {
     {"profile", KIND_TEXT, AT(profile), 0, NULL},
@@ -109,6 +129,9 @@ static const struct member profile_members[] = {
     {"aa", KIND_LIST, AT(aa), AT(aa_count), &aa_shape},
     {"summaries", KIND_LIST_IF_ANY, AT(summaries), AT(summary_count), &summary_shape},
     {"notes", KIND_STRINGS, AT(notes), 0, NULL},
+    {"failure_notes", KIND_STRINGS, AT(failure_notes), 0, NULL},
+    {"unmeasured", KIND_STRINGS, AT(unmeasured), 0, NULL},
+    {"outcomes", KIND_LIST_IF_ANY, AT(outcomes), AT(outcome_count), &outcome_shape},
 };
 static const struct shape profile_shape = SHAPE(profile_members, report_profile);
 #undef OWNER
@@ -156,6 +179,7 @@ static const struct member report_members[] = {
     {"commands", KIND_STRINGS, AT(displays), 0, NULL},
     {"notes", KIND_STRINGS, AT(notes), 0, NULL},
     {"machine", KIND_MAYBE, AT(host_note), 0, NULL},
+    {"failure_notes", KIND_STRINGS, AT(failure_notes), 0, NULL},
     {"earlier", KIND_LIST_IF_ANY, AT(earlier), AT(earlier_count), &earlier_shape},
 };
 const struct shape report_shape = SHAPE(report_members, report);

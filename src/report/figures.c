@@ -351,21 +351,10 @@ size_t profile_failures(const struct report *r, const struct report_profile *p,
     return lines->count - before;
 }
 
-bool note_is_told(const char *note)
-{
-    static const char candidate_only[] = "only the candidate fails:";
-    if (strncmp(note, candidate_only, sizeof(candidate_only) - 1) == 0)
-        return true;
-    return note[0] == '\'' && strstr(note, "' failed in ") != NULL;
-}
-
 bool note_is_repeated(const struct report *r, const struct report_profile *p, const char *note)
 {
-    static const char missing[] = "not measured:";
-    if (strncmp(note, missing, sizeof(missing) - 1) != 0)
-        return false;
     for (size_t i = 0; i < r->profile_count && &r->profiles[i] != p; i++) {
-        if (strings_has(&r->profiles[i].notes, note))
+        if (strings_has(&r->profiles[i].unmeasured, note))
             return true;
     }
     return false;
@@ -377,6 +366,43 @@ void figure_plain(double value, char out[FIGURE_TEXT])
         snprintf(out, FIGURE_TEXT, "%.7g", value);
     else
         snprintf(out, FIGURE_TEXT, "-");
+}
+
+/* ---- outcomes ---- */
+
+static bool is_judged_metric(const struct report_profile *p, const char *metric)
+{
+    for (size_t i = 0; i < p->metric_count; i++) {
+        if (metric_judged(&p->metrics[i]) && strcmp(p->metrics[i].metric, metric) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Throughput says most of a stream; beside it what was to be judged. */
+static bool figure_shown(const struct report_profile *p, const struct report_figure *f)
+{
+    return strcmp(f->metric, "throughput") == 0 || is_judged_metric(p, f->metric);
+}
+
+void outcome_text(const struct report_profile *p, const struct report_outcome *o, struct buf *out)
+{
+    char text[FIGURE_TEXT];
+    bool any = false;
+    buf_printf(out, "%s: %s, %d of %d runs ended well", o->variant, o->failed ? "fail" : "pass",
+               o->ended_well, o->runs);
+    for (size_t i = 0; i < o->figure_count; i++) {
+        const struct report_figure *f = &o->figures[i];
+        const char *unit = figure_unit(f->unit);
+        if (!figure_shown(p, f))
+            continue;
+        figure_value(f->median, f->unit, text);
+        buf_printf(out, "%s%s %s%s%s", any ? ", " : "; ", f->metric, text, unit[0] ? " " : "",
+                   unit);
+        any = true;
+    }
+    if (any && o->failed)
+        buf_addstr(out, " (measured in runs that failed, too)");
 }
 
 void profile_summary(const struct report_profile *p, struct buf *out)

@@ -66,8 +66,8 @@ bool metric_sentence(const struct report_metric *m, struct buf *out);
 size_t profile_failures(const struct report *r, const struct report_profile *p,
                         struct strings *lines, struct arena *arena);
 
-/* Whether a note says what a report for people says elsewhere: who failed, and how often. */
-bool note_is_told(const char *note);
+/* "new: fail, 0 of 5 runs ended well; throughput 3.1Mbit/s (...)": an outcome of the profile. */
+void outcome_text(const struct report_profile *p, const struct report_outcome *o, struct buf *out);
 
 /* Whether a profile before `p` has the same note about what could not be measured. */
 bool note_is_repeated(const struct report *r, const struct report_profile *p, const char *note);

@@ -87,6 +87,10 @@ static void profile_text(const struct report_profile *profile, struct buf *out)
         buf_printf(out, "; %s failed in %d run%s: %s", f->variant, f->count,
                    f->count == 1 ? "" : "s", f->error ? f->error : "no reason is known");
     }
+    for (size_t i = 0; i < profile->outcome_count; i++) {
+        buf_addstr(out, "; ");
+        outcome_text(profile, &profile->outcomes[i], out);
+    }
 }
 
 struct counts {

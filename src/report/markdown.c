@@ -145,13 +145,29 @@ static void bullet(const char *text, struct buf *out)
     buf_addch(out, '\n');
 }
 
-static void notes(const struct report *r, const struct report_profile *profile,
-                  const struct strings *list, struct buf *out)
+static void notes(const struct strings *list, struct buf *out)
 {
-    for (size_t i = 0; i < list->count; i++) {
-        const char *note = list->items[i];
-        if (!note_is_told(note) && !(profile && note_is_repeated(r, profile, note)))
-            bullet(note, out);
+    for (size_t i = 0; i < list->count; i++)
+        bullet(list->items[i], out);
+}
+
+/* What no profile before could measure either is not told again. */
+static void unmeasured(const struct report *r, const struct report_profile *profile,
+                       struct buf *out)
+{
+    for (size_t i = 0; i < profile->unmeasured.count; i++) {
+        if (!note_is_repeated(r, profile, profile->unmeasured.items[i]))
+            bullet(profile->unmeasured.items[i], out);
+    }
+}
+
+static void outcomes(const struct report_profile *profile, struct buf *out)
+{
+    for (size_t i = 0; i < profile->outcome_count; i++) {
+        struct buf text = BUF_INIT;
+        outcome_text(profile, &profile->outcomes[i], &text);
+        bullet(text.data, out);
+        buf_release(&text);
     }
 }
 
@@ -248,7 +264,8 @@ static void profile_part(const struct report *r, const struct report_profile *pr
     summary_lines(profile, out);
     buf_addch(out, '\n');
     sentences(profile, out);
-    notes(r, profile, &profile->notes, out);
+    notes(&profile->notes, out);
+    unmeasured(r, profile, out);
     buf_addch(out, '\n');
     buf_release(&summary);
 }
@@ -289,7 +306,7 @@ static void foot(const struct report *r, const struct report_style *style, struc
     report_alarms(r, &alarms);
     if (alarms.len)
         bullet(alarms.data, out);
-    notes(r, NULL, &r->notes, out);
+    notes(&r->notes, out);
     if (r->host_note)
         bullet(arena_printf(arena, "machine: %s", r->host_note), out);
     if (r->plan_sha256[0])
@@ -309,8 +326,10 @@ void report_markdown(const struct report *r, const struct report_style *style, s
     struct arena arena = ARENA_INIT;
     head(r, style, &arena, out);
     open_metrics(r, style->utf8, out);
-    for (size_t i = 0; i < r->profile_count; i++)
+    for (size_t i = 0; i < r->profile_count; i++) {
         failure_lines(&r->profiles[i], out);
+        outcomes(&r->profiles[i], out);
+    }
     buf_addstr(out, "\n<details><summary>All figures</summary>\n\n");
     for (size_t i = 0; i < r->profile_count; i++)
         profile_part(r, &r->profiles[i], style, out);

@@ -47,12 +47,29 @@ void page_labelled(struct page *p, const char *label, const char *text)
     buf_release(&safe);
 }
 
-static void notes(struct page *p, const struct report_profile *profile, const struct strings *list)
+static void notes(struct page *p, const struct strings *list)
 {
-    for (size_t i = 0; i < list->count; i++) {
-        const char *note = list->items[i];
-        if (!note_is_told(note) && !(profile && note_is_repeated(p->r, profile, note)))
-            page_labelled(p, "note", list->items[i]);
+    for (size_t i = 0; i < list->count; i++)
+        page_labelled(p, "note", list->items[i]);
+}
+
+/* What no profile before could measure either is not told again. */
+static void unmeasured(struct page *p, const struct report_profile *profile)
+{
+    for (size_t i = 0; i < profile->unmeasured.count; i++) {
+        const char *note = profile->unmeasured.items[i];
+        if (!note_is_repeated(p->r, profile, note))
+            page_labelled(p, "note", note);
+    }
+}
+
+static void outcomes(struct page *p, const struct report_profile *profile)
+{
+    for (size_t i = 0; i < profile->outcome_count; i++) {
+        struct buf text = BUF_INIT;
+        outcome_text(profile, &profile->outcomes[i], &text);
+        page_labelled(p, i ? "" : "outcome", text.data);
+        buf_release(&text);
     }
 }
 
@@ -206,6 +223,7 @@ static void profile_block(struct page *p, const struct report_profile *profile)
     text_wrap(p->out, summary.data, at, PAGE_INDENT, p->width);
     buf_addch(p->out, '\n');
     failures(p, profile);
+    outcomes(p, profile);
     for (size_t v = 1; v < p->r->variants.count; v++) {
         if (v > 1)
             buf_addch(p->out, '\n');
@@ -214,7 +232,8 @@ static void profile_block(struct page *p, const struct report_profile *profile)
     aa_table(p, profile);
     summary_table(p, profile);
     sees_line(p, profile);
-    notes(p, profile, &profile->notes);
+    notes(p, &profile->notes);
+    unmeasured(p, profile);
     buf_release(&summary);
 }
 
@@ -309,7 +328,7 @@ static void tail(struct page *p)
                                    "%d changes tested for a mark (both "
                                    "bounds beyond 1%%)",
                                    r->marks_tested));
-    notes(p, NULL, &r->notes);
+    notes(p, &r->notes);
     if (r->host_note)
         page_labelled(p, "machine", r->host_note);
     if (r->plan_sha256[0])

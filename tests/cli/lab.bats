@@ -114,6 +114,11 @@ END
     expect_out "broken: 6 of 6 runs failed"
     expect_out "6 x, first in 'second': only exited with status 7"
     expect_out "old: none of 21 runs failed"
+    # pass and fail with what each was measured to do, and nothing that compares them
+    expect_out "outcome    old: pass, 6 of 6 runs ended well; value 10.5MB"
+    expect_out "broken: fail, 0 of 6 runs ended well"
+    abba report L --format json
+    [ "$(report '[m["median_change"] for m in r["comparisons"][1]["report"]["profiles"][0]["metrics"] if m["median_change"] is not None]')" = "[]" ]
     abba verify L
     expect_status 0
 }

@@ -188,7 +188,7 @@ void report_made_compare(struct report *r, size_t candidates, struct arena *aren
                                  .level = 0.954,
                                  .metrics = m,
                                  .metric_count = n};
-    strings_add(&p->notes, arena, "not measured: cycles, cache_misses (" NO_PMU ")");
+    strings_add(&p->unmeasured, arena, "not measured: cycles, cache_misses (" NO_PMU ")");
 }
 
 void report_made_failed(struct report *r, struct arena *arena)
@@ -200,13 +200,23 @@ void report_made_failed(struct report *r, struct arena *arena)
         .stderr_tail = "cannot open \xff\xfe]]>\nsecond `line` & <b>\x1b]0;title\x07",
         .run = 2,
     };
+    static struct report_figure figures[] = {
+        {.metric = "throughput", .unit = "Mbit/s", .median = 50, .low = 49, .high = 51, .runs = 8},
+        {.metric = "minor_faults", .unit = "count", .median = 7, .low = 7, .high = 7, .runs = 8},
+    };
+    static struct report_outcome outcomes[] = {
+        {.variant = "baseline", .runs = 8, .ended_well = 8, .figures = figures, .figure_count = 2},
+        {.variant = "candidate", .failed = true, .runs = 8, .figures = figures, .figure_count = 1},
+    };
     report_made(r, arena);
     struct report_profile *p = &r->profiles[0];
     p->verdict = r->verdict = VERDICT_INCOMPLETE;
     p->complete_pairs = 6;
     p->failures = &failure;
+    p->outcomes = outcomes;
+    p->outcome_count = 2;
     p->failure_count = 1;
-    strings_add(&r->notes, arena,
+    strings_add(&r->failure_notes, arena,
                 "only the candidate fails: 'candidate' in 2 runs, the baseline in none");
     for (size_t i = 0; i < p->metric_count; i++) {
         p->metrics[i].complete_pairs = 6;

@@ -212,12 +212,70 @@ static void a_failed_run_makes_its_profile_incomplete(void **state)
     assert_string_equal(r.profiles[0].failures[0].variant, "candidate");
     assert_int_equal(r.profiles[0].failures[0].count, 2);
     assert_string_equal(r.profiles[0].failures[0].error, "receiver: exit status 3");
-    assert_string_equal(r.notes.items[0],
+    assert_string_equal(r.failure_notes.items[0],
                         "only the candidate fails: 'candidate' in 2 runs, the baseline in none");
     s.plan.profiles[0].min_complete = 6;
     r = judged(&s);
     assert_int_equal(r.verdict, VERDICT_PASSED);
     assert_int_equal(r.profiles[0].min_complete, 6);
+    made_release(&s);
+}
+
+/* Runs of the candidate fail from pair `from` on, with a throughput of 3. */
+static struct report failing(struct made_series *s, uint64_t from)
+{
+    made_init(s, 2, 8, 0);
+    made_limit(s, "throughput", "10%", 0.10);
+    made_flat(s, 0, STAGE_MAIN, "throughput", 50, 49, 8);
+    for (uint64_t pair = from; pair <= 8; pair++) {
+        struct sample *run = made_find(s, 0, STAGE_MAIN, pair, 1);
+
+        run->status = SAMPLE_FAILED;
+        run->metrics[0].value.number = 3;
+    }
+    return judged(s);
+}
+
+static void a_variant_that_fails_has_an_outcome_and_no_relative_figure(void **state)
+{
+    struct made_series s;
+    struct report r;
+    const struct report_profile *p;
+    const struct report_metric *m;
+
+    (void)state;
+    r = failing(&s, 4); /* 3 of 8 runs end well */
+    p = &r.profiles[0];
+    assert_int_equal(r.verdict, VERDICT_INCOMPLETE);
+    assert_int_equal(p->outcome_count, 2);
+    assert_false(p->outcomes[0].failed);
+    assert_int_equal(p->outcomes[0].ended_well, 8);
+    assert_string_equal(p->outcomes[0].figures[0].metric, "throughput");
+    check_same(p->outcomes[0].figures[0].median, 50);
+    assert_true(p->outcomes[1].failed);
+    assert_int_equal(p->outcomes[1].ended_well, 3);
+    check_same(p->outcomes[1].figures[0].median, 3);
+    assert_int_equal(p->outcomes[1].figures[0].runs, 8);
+    m = row(&r, 0, "throughput");
+    assert_true(unknown(m->median_change));
+    assert_true(unknown(m->median_difference));
+    assert_true(unknown(m->interval_low));
+    assert_int_equal(m->verdict, VERDICT_INCOMPLETE);
+    assert_string_equal(m->note, "'candidate' failed: nothing is compared");
+    assert_int_equal(r.worst_count, 0);
+    made_release(&s);
+}
+
+static void a_variant_of_which_half_the_runs_end_well_is_compared_by_them(void **state)
+{
+    struct made_series s;
+    struct report r;
+
+    (void)state;
+    r = failing(&s, 5); /* 4 of 8 runs end well */
+    assert_int_equal(r.verdict, VERDICT_INCOMPLETE);
+    assert_int_equal(r.profiles[0].outcome_count, 0);
+    check_same(row(&r, 0, "throughput")->median_change, -0.02);
     made_release(&s);
 }
 
@@ -235,9 +293,9 @@ static void failed_runs_are_incomplete_even_if_nothing_is_judged(void **state)
     r = judged(&s);
     assert_int_equal(r.verdict, VERDICT_INCOMPLETE);
     assert_int_equal(r.profiles[0].failure_count, 2);
-    assert_false(says(&r.notes, "only the candidate"));
-    assert_false(says(&r.profiles[0].notes, "only the candidate"));
-    assert_true(says(&r.profiles[0].notes, "'candidate' failed in 6 runs"));
+    assert_false(says(&r.failure_notes, "only the candidate"));
+    assert_false(says(&r.profiles[0].failure_notes, "only the candidate"));
+    assert_true(says(&r.profiles[0].failure_notes, "'candidate' failed in 6 runs"));
     made_release(&s);
 }
 
@@ -324,8 +382,8 @@ static void what_was_not_measured_is_said_once_with_its_reason(void **state)
             value_none(VALUE_UNSUPPORTED, "no PMU here");
     }
     r = judged(&s);
-    assert_int_equal(r.profiles[0].notes.count, 1);
-    assert_string_equal(r.profiles[0].notes.items[0],
+    assert_int_equal(r.profiles[0].unmeasured.count, 1);
+    assert_string_equal(r.profiles[0].unmeasured.items[0],
                         "not measured: cycles, instructions (unsupported: no PMU here)");
     assert_int_equal(r.verdict, VERDICT_NOT_JUDGED);
     made_release(&s);
@@ -1055,6 +1113,8 @@ int main(void)
         cmocka_unit_test(differences_within_the_floor_are_none),
         cmocka_unit_test(zero_baselines_are_told_in_words),
         cmocka_unit_test(a_failed_run_makes_its_profile_incomplete),
+        cmocka_unit_test(a_variant_that_fails_has_an_outcome_and_no_relative_figure),
+        cmocka_unit_test(a_variant_of_which_half_the_runs_end_well_is_compared_by_them),
         cmocka_unit_test(failed_runs_are_incomplete_even_if_nothing_is_judged),
         cmocka_unit_test(a_judged_metric_without_any_figure_is_incomplete),
         cmocka_unit_test(completeness_is_per_metric),

@@ -145,6 +145,8 @@ static void failures_of_the_candidate_come_first(void **state)
     assert_has(text, "cannot open");
     assert_has_not(text, "only the candidate fails"); /* the note that says so again */
     assert_has(text, "6 of 8 pairs complete");
+    assert_has(text, "outcome    baseline: pass, 8 of 8 runs ended well; throughput 50.0Mbit/s\n");
+    assert_has(text, "candidate: fail, 0 of 8 runs ended well; throughput 50.0Mbit/s");
     free(text);
 }
 
