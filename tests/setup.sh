@@ -40,6 +40,7 @@ jq                    command jq
 util-linux            command unshare
 iperf3                command iperf3
 iputils-ping          command ping
+iproute2              command ip
 pigz                  command pigz
 zstd                  command zstd
 gzip                  command gzip

@@ -107,6 +107,7 @@ iperf() { # USER ADDRESS OPTION...
         until grep -q ":1451 " /proc/net/tcp6; do sleep 0.02; done # port 5201
         timeout 60 iperf3 -c "$@"
         kill $!' - "$2" -J -t 2 "${@:3}"
+    # shellcheck disable=SC2031 # within one test
     rate=$(printf '%s' "$output" | python3 -c "
 import json, sys
 end = json.load(sys.stdin)['end']
@@ -140,6 +141,7 @@ for line in open('$1/samples.jsonl'):
         output=$(cd "$folder" && HOME=$folder TMPDIR=$folder as "$user" "$ABBA" run --no-lock --aa \
             --baseline flow "$profile" -n 1 --confirm 0 --archive "a-$user" 2>"$folder/err" </dev/null) ||
             status=$?
+        # shellcheck disable=SC2034 # fail() of common.bash shows it
         err=$(<"$folder/err")
         expect_status 4
         [ "$(samples "$folder/a-$user" "s['status']" | sort -u)" = ok ]
