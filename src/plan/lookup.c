@@ -113,7 +113,8 @@ bool lookup_is_path(enum lookup_kind kind, const char *name)
 {
     if (ends_in(name, ".json") || name[0] == '.' || name[0] == '/')
         return true;
-    return kind != LOOKUP_PROFILE && kind != LOOKUP_VARIANT && strchr(name, '/');
+    return kind != LOOKUP_PROFILE && kind != LOOKUP_VARIANT && kind != LOOKUP_SERIES &&
+           strchr(name, '/');
 }
 
 static int not_found(enum lookup_kind kind, const char *name, const struct strings *roots,

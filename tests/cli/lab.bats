@@ -280,6 +280,11 @@ END
     abba run --series flow/quick --plan
     expect_status 0
     expect_out "comparisons 3"
+    [ -x "$ABBA_BUILD/runners/srt/srt" ] || return 0 # no libsrt here
+    abba run --series srt/lab --plan --set old=libsrt.so.1.5 --set predecessor=libsrt.so.1.5 \
+        --set candidate=libsrt.so.1.5 --unsupported skip
+    expect_status 0
+    expect_out "comparisons 3"
 }
 
 @test "a lab that is killed within a comparison goes on in it by resume" {
