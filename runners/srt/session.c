@@ -251,6 +251,16 @@ static int refused(const struct session *s, const struct link *l, struct err *e)
     return err_set(e, "stream %u: the connection was refused: %s", l->stream, why);
 }
 
+/*
+ * Whether a connection that is not there is given up for good. For a moment between connecting and
+ * connected libsrt calls a socket broken, without a reason: its own thread sets two flags one after
+ * the other (CUDTSocket::getStatus).
+ */
+static bool is_refused(const struct session *s, const struct link *l, SRT_SOCKSTATUS state)
+{
+    return state >= SRTS_BROKEN && s->lib->getrejectreason(l->socket) != SRT_REJ_UNKNOWN;
+}
+
 /* Counts connected callers. -1: one was refused. */
 static int count_connected(struct session *s, uint32_t *up, struct err *e)
 {
@@ -260,7 +270,7 @@ static int count_connected(struct session *s, uint32_t *up, struct err *e)
 
         if (state == SRTS_CONNECTED)
             ++*up;
-        else if (state != SRTS_CONNECTING && state != SRTS_OPENED && state != SRTS_INIT)
+        else if (is_refused(s, &s->links[i], state))
             return refused(s, &s->links[i], e);
     }
     return 0;

@@ -69,8 +69,7 @@ static void one_reason_of_several_profiles_is_said_once(void **state)
     struct plan p;
 
     (void)state;
-    made_file("profiles/pair/b.json",
-              "{'profile':'pair/b','runner':'pair','load':{'streams':5}}");
+    made_file("profiles/pair/b.json", "{'profile':'pair/b','runner':'pair','load':{'streams':5}}");
     strings_add(&q.profiles, &arena, "pair/b");
     made_plan(&p, &q, &arena);
     assert_int_equal(p.profile_count, 1);
