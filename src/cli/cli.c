@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* clang-format off */
 const struct command_def *const cli_commands[] = {
     &command_compare,
     &command_run,
@@ -35,6 +36,7 @@ const struct command_def *const cli_commands[] = {
     &command_version,
     NULL,
 };
+/* clang-format on */
 
 static int signal_later;
 

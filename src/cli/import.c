@@ -90,9 +90,8 @@ static const struct option_group *const groups[] = {&group_logs, &group_judging_
 static const char *const examples[] = {
     "abba import --runner rtc-message run1.log run2.log",
     "an archive of two runs, and what their figures are",
-    "abba import --runner iperf3 --paired -b client=a1.json -c client=b1.json -b client=a2.json -c "
-    "client=b2.json --threshold throughput=5%",
-    "two pairs, judged",
+    "abba import --runner rtc-message --paired -b a1.log -c b1.log -b a2.log -c b2.log",
+    "two pairs, and the changes between them",
     "abba import --runner rtc-message --split '^\\[Scenario (?<profile>\\w+) run' all.log",
     "a log of many runs, a profile for each scenario",
     NULL};

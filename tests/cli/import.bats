@@ -152,13 +152,13 @@ make_pairs() { # CHANGE
     done
     sides=()
     for i in 1 2 3 4 5 6 7 8; do
-        sides+=(-b a$i.log -c b$i.log)
+        sides+=(-b "a$i.log" -c "b$i.log")
     done
     # Count and time of a log agree with its rate.
     for f in a?.log b?.log; do
-        rate=$(sed -n '2s/.*= \([0-9]*\) msgs.*/\1/p' $f)
+        rate=$(sed -n '2s/.*= \([0-9]*\) msgs.*/\1/p' "$f")
         { line C1 1 1.000 100,000; printf '[Scenario C1 run 2] %s messages in 1.000s = %s msgs/sec\n' "$rate" "$rate"; } >tmp.log
-        mv tmp.log $f
+        mv tmp.log "$f"
     done
 }
 

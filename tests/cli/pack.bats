@@ -295,8 +295,9 @@ END
     expect_err "File too large"
     nothing_left
     status=0
-    err=$( (ulimit -f 8; "$ABBA" pack kept) 2>&1) || status=$?
+    (ulimit -f 8; "$ABBA" pack kept) 2>stderr.txt || status=$?
     expect_status 3
+    grep -q "cannot write" stderr.txt
     [ -z "$(find . -name 'kept.tar.zst*')" ]
 }
 

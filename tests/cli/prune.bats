@@ -27,7 +27,7 @@ END
 }
 
 remaining() {
-    ls a | grep -v tombstone | tr '\n' ' '
+    find a -mindepth 1 -maxdepth 1 ! -name '*.tombstone.json' -printf '%f\n' | LC_ALL=C sort | tr '\n' ' '
 }
 
 @test "full, then one a week, then verdicts; a dry run says so and removes nothing" {
@@ -97,7 +97,7 @@ END
     abba prune a --keep verdicts
     expect_status 0
     [ "$(remaining)" = "PINNED " ]
-    [ "$(ls a | grep -c tombstone)" = 3 ]
+    [ "$(find a -name '*.tombstone.json' | wc -l)" = 3 ]
 }
 
 @test "packs count too, and the oldest go until the rest fits" {
