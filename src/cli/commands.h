@@ -8,6 +8,7 @@
 
 extern const struct command_def command_compare;
 extern const struct command_def command_run;
+extern const struct command_def command_bisect;
 extern const struct command_def command_report;
 extern const struct command_def command_verify;
 extern const struct command_def command_resume;

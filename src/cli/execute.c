@@ -275,14 +275,14 @@ static int carry_out(struct session *x, struct err *err)
 int execute(struct settings *s, struct plan_request *request, const struct execute_options *options,
             struct err *err)
 {
-    struct session x = {.s = s, .options = options};
+    struct session x = {.s = s, .options = options, .done = options->done, .user = options->user};
     struct planning planning;
 
     if (planning_init(&planning, s, err) != 0)
         return -1;
     planning_request(&planning, request);
     if (planning_build(&planning, request, &x.plan, err) != 0 ||
-        execute_check_output(s, err) != 0 ||
+        planning_check_budget(s, &x.plan, err) != 0 || execute_check_output(s, err) != 0 ||
         execute_check_key(s, options->keep || s->archive, err) != 0)
         return -1;
     return s->plan ? planning_show(s, &x.plan, err) : carry_out(&x, err);

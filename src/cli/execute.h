@@ -17,9 +17,15 @@ struct report;
 struct resumption;
 struct settings;
 
+/* What is done with a report instead of printing it; returns the exit status or -1. */
+typedef int execute_done(void *user, const struct report *now, const struct archive *a,
+                         const char *folder, const char *digest, struct err *err);
+
 struct execute_options {
-    bool keep;       /* an archive is kept also without --archive */
-    bool must_judge; /* a series that judges nothing is incomplete */
+    bool keep;          /* an archive is kept also without --archive */
+    bool must_judge;    /* a series that judges nothing is incomplete */
+    execute_done *done; /* in place of printing the report; NULL: print */
+    void *user;
 };
 
 /*
@@ -49,16 +55,13 @@ int execute_check_output(const struct settings *s, struct err *err);
 /* So is a key that cannot sign; `kept`: there will be an archive. */
 int execute_check_key(const struct settings *s, bool kept, struct err *err);
 
-/* What is done with the report of a series that was run again; returns the exit status or -1. */
-typedef int execute_done(void *user, const struct report *now, const struct archive *a,
-                         const char *folder, const char *digest, struct err *err);
-
 /*
  * Runs the plan of the archive `like` (with programs found here) into a new archive, with the
  * network back ends that it had, and calls `done`. Returns what that returns, or -1.
  */
 int execute_again(struct settings *s, const struct plan *plan, const struct archive *like,
                   execute_done *done, void *user, struct err *err);
+
 /* The variants of --baseline and --candidate, the baseline first. ERR_USAGE. */
 int variants_given(struct settings *s, struct strings *variants, struct err *err);
 

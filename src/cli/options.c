@@ -225,6 +225,15 @@ static int apply_presets(const struct command_def *command, struct settings *s, 
     return 0;
 }
 
+/* The place of the first "--", 0 without one: getopt moves the words before it behind it. */
+static int find_dashes(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "--") == 0)
+            return i;
+    return 0;
+}
+
 int options_parse(const struct command_def *command, int argc, char **argv, struct settings *s,
                   struct err *err)
 {
@@ -233,6 +242,7 @@ int options_parse(const struct command_def *command, int argc, char **argv, stru
     int value;
 
     s->command = command;
+    int dashes = find_dashes(argc, argv);
     if (apply_presets(command, s, err) != 0)
         return -1;
     split_init(&sp, command);
@@ -248,6 +258,8 @@ int options_parse(const struct command_def *command, int argc, char **argv, stru
         if (take(o, &seen[place], s, err) != 0)
             return -1;
     }
+    if (dashes && strcmp(argv[optind - 1], "--") == 0)
+        s->after_dashes = (size_t)(argc - 1 - dashes);
     for (int i = optind; i < argc; i++)
         strings_add(&s->operands, &s->arena, argv[i]);
     if (s->quiet && s->verbose)

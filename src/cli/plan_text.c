@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-static void time_text(uint64_t ns, struct buf *out)
+void plan_time_text(uint64_t ns, struct buf *out)
 {
     unsigned long long s = (ns + 500000000ULL) / 1000000000ULL;
     if (s >= 3600)
@@ -166,9 +166,9 @@ void plan_text(const struct plan *plan, int64_t duration_ms, const struct report
     line(style, "runs", text.data, out);
     buf_clear(&text);
     if (sealed && ns > 0)
-        time_text(ns, &text);
+        plan_time_text(ns, &text);
     else if (!sealed)
-        time_text((uint64_t)duration_ms * plan->variant_count * 1000000ULL, &text);
+        plan_time_text((uint64_t)duration_ms * plan->variant_count * 1000000ULL, &text);
     else
         buf_addstr(&text, "unknown: it depends on the programs");
     line(style, "time", text.data, out);
@@ -199,7 +199,7 @@ static void lab_numbers(const struct lab *lab, const struct report_style *style,
     line(style, "runs", text.data, out);
     buf_clear(&text);
     if (ns > 0)
-        time_text(ns, &text);
+        plan_time_text(ns, &text);
     else
         buf_addstr(&text, "unknown: it depends on the programs");
     line(style, "time", text.data, out);

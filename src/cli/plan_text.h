@@ -13,6 +13,9 @@ struct buf;
 void plan_text(const struct plan *plan, int64_t duration_ms, const struct report_style *style,
                struct buf *out);
 
+/* Adds a time as people say it: "7min 40s". */
+void plan_time_text(uint64_t ns, struct buf *out);
+
 /* The same of a lab: all of it in numbers, then each comparison. */
 void lab_plan_text(const struct lab *lab, const struct report_style *style, struct buf *out);
 

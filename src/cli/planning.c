@@ -168,6 +168,37 @@ int planning_build(struct planning *g, const struct plan_request *q, struct plan
     return 0;
 }
 
+int planning_check_budget(const struct settings *s, const struct plan *plan, struct err *err)
+{
+    struct buf all = BUF_INIT, part = BUF_INIT, budget = BUF_INIT;
+    uint64_t main_ns, all_ns;
+    const char *unknown;
+    int rc = 0;
+
+    if (s->budget_ns == 0)
+        return 0;
+    if (!plan_estimate(plan, &main_ns, &all_ns, &unknown)) {
+        err_set(err, ERR_USAGE, "option '--budget': nobody knows what a run of '%s' takes",
+                unknown);
+        return err_hint(err, "\"takes\": \"2s\" in the profile says it");
+    }
+    plan_time_text(all_ns, &all);
+    plan_time_text(main_ns, &part);
+    plan_time_text((uint64_t)s->budget_ns, &budget);
+    if (all_ns > (uint64_t)s->budget_ns) {
+        rc = err_set(err, ERR_USAGE,
+                     "option '--budget': the series takes about %s, and %s with all confirming "
+                     "pairs; the budget is %s",
+                     part.data, all.data, budget.data);
+        err_hint(err, "fewer profiles, -n or --confirm take less; 'RUNNER/quick-*' are the short "
+                      "profiles");
+    }
+    buf_release(&all);
+    buf_release(&part);
+    buf_release(&budget);
+    return rc;
+}
+
 int planning_show(const struct settings *s, const struct plan *plan, struct err *err)
 {
     struct buf out = BUF_INIT;

@@ -32,6 +32,9 @@ void planning_request(struct planning *g, struct plan_request *q);
 int planning_build(struct planning *g, const struct plan_request *q, struct plan *plan,
                    struct err *err);
 
+/* Whether the plan fits the --budget, if one was given. ERR_USAGE with the estimate. */
+int planning_check_budget(const struct settings *s, const struct plan *plan, struct err *err);
+
 /* Prints what a plan had to say while it was built. */
 void planning_notes(const struct settings *s, const struct plan *plan);
 

@@ -1,5 +1,6 @@
 #include "cli/settings.h"
 
+#include "base/clock.h"
 #include "cli/options.h"
 
 #include <stddef.h>
@@ -122,6 +123,14 @@ static const struct option_def run_pairs[] = {
      .max = 24 * HOUR_NS,
      .absent = "as the profile says",
      .help = "end a run that takes longer; it counts as failed"},
+    {.name = "budget",
+     .arg = "TIME",
+     .kind = OPTION_TIME,
+     .offset = AT(budget_ns),
+     .min = NSEC_PER_SEC,
+     .max = 1000 * HOUR_NS,
+     .help = "run nothing if the series, all confirming pairs included, cannot end within this "
+             "time, such as 10min"},
     {.name = "seed",
      .arg = "N",
      .kind = OPTION_TEXT,

@@ -20,12 +20,14 @@ struct settings {
     struct arena arena;
     const struct command_def *command;
     struct strings operands;
+    size_t after_dashes; /* how many of them stand behind "--" */
     bool help;
 
     /* how often, how long */
     int64_t duration_ms;
     int64_t pairs, confirm, warmup; /* -1: not given */
     int64_t pause_ns, timeout_ns;   /* -1: not given */
+    int64_t budget_ns;              /* 0: not given */
     const char *seed;               /* NULL: not given */
 
     /* what runs */

@@ -17,11 +17,14 @@
 #include "plan/variants.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+/* Starting and ending a run, its network and its line in the archive: as measured, rounded up. */
+#define RUN_OVERHEAD_NS (200 * NSEC_PER_MSEC)
 #define COMPARE_TIMEOUT_NS (3600 * NSEC_PER_SEC)
 
 /* ---- profiles ---- */
@@ -77,6 +80,29 @@ static int add_profile(struct plan *p, const char *asked, struct strings *names,
     return p->profile_count == before ? no_combination(asked, all, count, err) : 0;
 }
 
+/* One name, or all that a glob such as "flow/quick-*" matches, in the order of their names. */
+static int add_profiles(struct plan *p, const char *asked, struct strings *names,
+                        struct arena *arena, struct err *err)
+{
+    struct strings all = {0};
+    bool any = false;
+
+    if (!strpbrk(asked, "*?[") || lookup_is_path(LOOKUP_PROFILE, asked))
+        return add_profile(p, asked, names, arena, err);
+    lookup_names(LOOKUP_PROFILE, &all, arena);
+    for (size_t i = 0; i < all.count; i++) {
+        if (fnmatch(asked, all.items[i], 0) != 0)
+            continue;
+        any = true;
+        if (add_profile(p, all.items[i], names, arena, err) < 0)
+            return -1;
+    }
+    if (any)
+        return 0;
+    err_set(err, ERR_USAGE, "no profile matches '%s'", asked);
+    return err_hint(err, "`abba list profiles` shows what there is");
+}
+
 /* A name for the series that stays short: the profiles as they were asked for, without paths. */
 static const char *series_name(const struct strings *names, struct arena *arena)
 {
@@ -99,7 +125,7 @@ static int load_profiles(struct plan *p, const struct plan_request *q, struct ar
         return err_hint(err, "`abba list profiles` shows what there is");
     }
     for (size_t i = 0; i < q->profiles.count; i++)
-        if (add_profile(p, q->profiles.items[i], &names, arena, err) < 0)
+        if (add_profiles(p, q->profiles.items[i], &names, arena, err) < 0)
             return -1;
     p->series = q->series ? q->series : series_name(&names, arena);
     return 0;
@@ -561,23 +587,56 @@ int plan_find_programs(struct plan *p, struct arena *arena, struct err *err)
     return 0;
 }
 
+/* What one run of the profile takes; 0: nobody knows. */
+static int64_t run_ns(const struct plan *p, const struct profile *one)
+{
+    const struct load_param *param = runner_find_load(plan_find_runner(p, one->runner), "duration");
+    const char *text = profile_load(one, "duration");
+    struct err ignored;
+    int64_t duration;
+
+    if (one->takes_ns)
+        return one->takes_ns;
+    if (!param || param->type != LOAD_TIME || !text ||
+        load_param_check(param, text, &duration, &ignored) < 0)
+        return 0;
+    return duration;
+}
+
+bool plan_estimate(const struct plan *p, uint64_t *main_ns, uint64_t *all_ns, const char **unknown)
+{
+    *main_ns = *all_ns = 0;
+    for (size_t i = 0; i < p->profile_count; i++) {
+        const struct profile *one = &p->profiles[i];
+        int64_t run = run_ns(p, one);
+        uint64_t block;
+
+        if (one->only_in)
+            continue;
+        *unknown = one->name;
+        if (run == 0)
+            return false;
+        block = (uint64_t)(run + one->pause_ns + RUN_OVERHEAD_NS) * p->variant_count;
+        *main_ns += (uint64_t)(plan_pairs(p, one) + one->warmup) * block;
+        *all_ns += (uint64_t)(plan_pairs(p, one) + one->warmup + plan_confirm(p, one)) * block;
+    }
+    return true;
+}
+
 uint64_t plan_expected_ns(const struct plan *p)
 {
     uint64_t total = 0;
 
     for (size_t i = 0; i < p->profile_count; i++) {
         const struct profile *one = &p->profiles[i];
-        const struct load_param *param =
-            runner_find_load(plan_find_runner(p, one->runner), "duration");
-        const char *text = profile_load(one, "duration");
-        struct err ignored;
-        int64_t duration;
+        int64_t run = run_ns(p, one);
 
-        if (!param || param->type != LOAD_TIME || !text ||
-            load_param_check(param, text, &duration, &ignored) < 0)
+        if (one->only_in)
+            continue;
+        if (run == 0)
             return 0;
         total += (uint64_t)(plan_pairs(p, one) + one->warmup) * p->variant_count *
-                 (uint64_t)(duration + one->pause_ns);
+                 (uint64_t)(run + one->pause_ns);
     }
     return total;
 }

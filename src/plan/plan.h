@@ -82,6 +82,13 @@ int plan_find_programs(struct plan *p, struct arena *arena, struct err *err);
 /* Where the input of a plan is (p->input_path) and its checksum, whatever that is. ERR_CONFIG. */
 int plan_find_input(struct plan *p, char sha256[65], struct arena *arena, struct err *err);
 
+/*
+ * What the series takes, with what starting and ending a run costs: without confirming stages and
+ * with all of them. False where a profile neither says what a run takes nor has a load `duration`;
+ * *unknown is then its name.
+ */
+bool plan_estimate(const struct plan *p, uint64_t *main_ns, uint64_t *all_ns, const char **unknown);
+
 /* Expected time of the series, pauses included, without confirming stages; 0 where a load has no
  * duration. */
 uint64_t plan_expected_ns(const struct plan *p);

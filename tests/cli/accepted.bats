@@ -37,7 +37,7 @@ judge() { # PROGRAM [OPTIONS]
     expect_status 0
     abba report a --format json
     expect_status 0
-    [ "$(report 'r["verdict"], [m["accepted"][0]["up_to"] for m in r["profiles"][0]["metrics"] if m["metric"] == "value"]')" = "('accepted', [0.25])" ]
+    [ "$(report 'r["verdict"], [m["accepted"][0]["up_to"] for m in r["profiles"][0]["metrics"] if m["metric"] == "value"]')" = "accepted [0.25]" ]
     abba report a --format markdown
     expect_out "accepted"
     expect_no "<b>now"

@@ -25,7 +25,7 @@ for line in open('$1/samples.jsonl'):
 
 @test "every run of a profile with a network has one of its own, with the pair's seed, and proves it" {
     host_network >before
-    abba run --no-lock --aa --baseline flow flow/quick-light -n 2 --confirm 0 --archive a
+    abba run --no-lock --aa --baseline flow flow/try-light -n 2 --confirm 0 --archive a
     expect_status 4
     host_network >after
     diff before after
@@ -42,7 +42,7 @@ for line in open('$1/samples.jsonl'):
 }
 
 @test "a report with networks comes out of the archive again, byte for byte" {
-    abba run --no-lock --aa --baseline flow flow/quick-light -n 1 --confirm 0 --archive a \
+    abba run --no-lock --aa --baseline flow flow/try-light -n 1 --confirm 0 --archive a \
         --format json -o first.json
     expect_status 4
     abba report a --format json -o second.json
@@ -52,7 +52,7 @@ for line in open('$1/samples.jsonl'):
 }
 
 @test "a pair has a namespace a role, each with its address and its direction's delay" {
-    abba run --no-lock --aa --baseline flow flow/quick-pair -n 1 --confirm 0 --archive a
+    abba run --no-lock --aa --baseline flow flow/try-pair -n 1 --confirm 0 --archive a
     expect_status 4
     [ "$(samples a "[f['link'] for f in s['net']['flows']]" | sort -u)" = \
         "['receiver->sender', 'sender->receiver']" ]
@@ -82,7 +82,7 @@ EOF
     expect_err "--impair"
     compare -n 1 --impair "loss 101%" true true
     expect_status 2
-    abba run --aa --baseline flow flow/quick-light --impair "delay 1ms"
+    abba run --aa --baseline flow flow/try-light --impair "delay 1ms"
     expect_status 2
     expect_err "has a network of its own"
 }
@@ -167,12 +167,12 @@ EOF
 
 @test "net runs a command inside, with its status, and says what happened to packets" {
     host_network >before
-    abba net flow/quick-light -- sh -c 'cut -d: -f1 /proc/net/dev; exit 7'
+    abba net flow/try-light -- sh -c 'cut -d: -f1 /proc/net/dev; exit 7'
     expect_status 7
     expect_out eth0
     expect_err "delay 20ms"
     expect_err "0 packets"
-    abba net flow/quick-pair --role sender -- sh -c 'kill -9 $$'
+    abba net flow/try-pair --role sender -- sh -c 'kill -9 $$'
     expect_status 137
     host_network >after
     diff before after
@@ -182,18 +182,18 @@ EOF
     abba net flow/pingpong -- true
     expect_status 2
     expect_err "has no network"
-    abba net flow/quick-light
+    abba net flow/try-light
     expect_status 2
     expect_err "no command"
-    abba net flow/quick-pair --role nobody -- true
+    abba net flow/try-pair --role nobody -- true
     expect_status 2
     expect_err "nobody"
-    abba net flow/quick-light -- ./not-there
+    abba net flow/try-light -- ./not-there
     expect_status 127
 }
 
 @test "net --probe measures round trips, losses and capacity" {
-    abba net flow/quick-light --probe
+    abba net flow/try-light --probe
     [ "$status" = 0 ] || [ "$status" = 3 ] || fail "status"
     expect_out "expected 40.000 ms"
     expect_out "agrees"

@@ -115,7 +115,7 @@ setup() {
 }
 
 @test "the built-in flow runner is judged in two of its variants" {
-    abba run --no-lock flow/quick-count --baseline one=flow --candidate two=flow \
+    abba run --no-lock flow/try-count --baseline one=flow --candidate two=flow \
         --candidate-arg=--io --candidate-arg=batch -n 6 --confirm 0 --archive a
     [ "$status" != 2 ] || skip "flow takes other words"
     [ -s a/SHA256SUMS ]
@@ -125,14 +125,14 @@ setup() {
 
 @test "a profile whose CPUs are not there is left out, or ends it" {
     printf '{"profile": "flow/nowhere", "runner": "flow", "cpus": {"sender": "1023"}}' >nowhere.json
-    abba run ./nowhere.json flow/quick-count -n 6 -b single -c batch --plan
+    abba run ./nowhere.json flow/try-count -n 6 -b single -c batch --plan
     expect_status 0
     expect_err "profile 'flow/nowhere' is left out"
     expect_out "flow --io batch"
-    abba run ./nowhere.json flow/quick-count -n 6 -b single -c batch --plan --unsupported fail
+    abba run ./nowhere.json flow/try-count -n 6 -b single -c batch --plan --unsupported fail
     expect_status 2
     expect_err "not all of the CPUs '1023' may be used here"
-    abba run flow/quick-count -b single -c batch --unsupported perhaps
+    abba run flow/try-count -b single -c batch --unsupported perhaps
     expect_status 2
     expect_err "skip"
 }

@@ -117,7 +117,7 @@ int whole_talk(void)
 
 static void probes(uid_t uid)
 {
-    static const char *const profiles[] = {"flow/quick-light", "flow/quick-pair",
+    static const char *const profiles[] = {"flow/try-light", "flow/try-pair",
                                            "flow/1x-20M-bursty", "flow/1x-8M-shallow",
                                            "flow/1x-20M-asymmetric"};
 
@@ -132,7 +132,7 @@ static void probes(uid_t uid)
 /* Datagrams on both loopback addresses pass the discipline, which counts them. */
 static void inside(uid_t uid)
 {
-    const char *const argv[] = {"/abba", "net", "flow/quick-light", "--", "/init", "talk", NULL};
+    const char *const argv[] = {"/abba", "net", "flow/try-light", "--", "/init", "talk", NULL};
 
     expect("a command inside, 127.0.0.1 and ::1", argv, uid, 0, "back end 'kernel': ");
     tap(says("40 packets"), "its 40 packets are counted");
@@ -181,7 +181,7 @@ void test_wholly(void)
     probes(NOBODY);
     inside(0);
     inside(NOBODY);
-    series("flow/quick-light", "/tmp/light", 0);
-    series("flow/quick-pair", "/tmp/pair", 0);
-    series("flow/quick-light", "/tmp/normal", NOBODY);
+    series("flow/try-light", "/tmp/light", 0);
+    series("flow/try-pair", "/tmp/pair", 0);
+    series("flow/try-light", "/tmp/normal", NOBODY);
 }
