@@ -15,7 +15,8 @@
 /* clang-format off */
 const struct command_def *const cli_commands[] = {
     &command_compare,
-    &command_run, &command_bisect,
+    &command_run,
+    &command_bisect,
     &command_report,
     &command_verify,
     &command_resume,

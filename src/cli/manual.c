@@ -98,6 +98,14 @@ static const char *const report_words[] = {
     "confirmed, likely, unsure",
     "Regressed: the bound is beyond the limit; only beyond no change; not even that. Passed: "
     "the bound is within the limit (confirmed), or only the median is (unsure).",
+    "accepted, new",
+    "Beyond the limit, within what accepted/NAME.json allows until a day; only one side's revision "
+    "has the profile, so that nothing was run.",
+    "attempt",
+    "The same plan with the same programs was run before, with the verdicts that a note lists.",
+    "control",
+    "A variant that is the baseline's own source in another layout (--control), never judged: what "
+    "it changes is no matter of source. Also a metric that the change cannot affect.",
     "sees",
     "The smallest true change that such a series finds 8 times in 10, from the scatter of the "
     "pairs (sigma) and the resolution of the figure.",

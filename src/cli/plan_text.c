@@ -150,6 +150,19 @@ static void profile_text(const struct plan *plan, const struct profile *p, int64
     buf_release(&text);
 }
 
+static void accepted_text(const struct accepted *a, const struct report_style *style,
+                          struct buf *out)
+{
+    struct buf text = BUF_INIT, safe = BUF_INIT;
+
+    buf_printf(&text, "%s: %s of %s up to %s until %s, by %s: %s", a->name, a->metric, a->profile,
+               a->up_to_text, a->until, a->who, a->reason);
+    safe_text(&safe, text.data, text.len);
+    line(style, "accepted", safe.data, out);
+    buf_release(&safe);
+    buf_release(&text);
+}
+
 void plan_text(const struct plan *plan, int64_t duration_ms, const struct report_style *style,
                struct buf *out)
 {
@@ -177,6 +190,8 @@ void plan_text(const struct plan *plan, int64_t duration_ms, const struct report
     buf_printf(&text, "%s, rule %s", plan->thresholds.name ? plan->thresholds.name : "none",
                rule_name(plan->thresholds.rule));
     line(style, "thresholds", text.data, out);
+    for (size_t i = 0; i < plan->accepted_count; i++)
+        accepted_text(&plan->accepted[i], style, out);
     for (size_t i = 0; i < plan->profile_count; i++)
         profile_text(plan, &plan->profiles[i], duration_ms, style, out);
     buf_release(&text);

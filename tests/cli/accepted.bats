@@ -159,3 +159,34 @@ judge() { # PROGRAM [OPTIONS]
     expect_status 3
     expect_out "new"
 }
+
+@test "a budget refuses what cannot end in time, with the estimate" {
+    sed -i 's/"pause"/"takes": "2s", "pause"/' profiles/t/p.json
+    judge v120 --budget 10s --confirm 10
+    expect_status 2
+    expect_err "the series takes about 26 s, and 1 min 10 s with all confirming pairs; the budget is 10 s"
+    judge program --candidate-arg x --budget 1min
+    expect_status 0
+    sed -i 's/"takes": "2s", //' profiles/t/p.json
+    judge v120 --budget 10s
+    expect_status 2
+    expect_err "nobody knows what a run of 't/p' takes"
+    judge v120 --budget 0s
+    expect_status 2
+}
+
+@test "a glob runs all profiles that it matches" {
+    sed 's,t/p,t/q,' profiles/t/p.json >profiles/t/q.json
+    abba run --no-lock 't/*' --thresholds none --threshold value=50% --baseline ./program \
+        --candidate ./v120 --format json
+    expect_status 0
+    [ "$(report '[p["profile"] for p in r["profiles"]]')" = "['t/p', 't/q']" ]
+    abba run 't/x*' --baseline ./program --candidate ./v120
+    expect_status 2
+    expect_err "no profile matches 't/x*'"
+}
+
+@test "the quick profiles decide within ten minutes" {
+    abba run 'flow/quick-*' --baseline single --candidate batch --budget 10min --plan
+    expect_status 0
+}

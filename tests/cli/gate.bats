@@ -90,7 +90,7 @@ END
 
 @test "bisect finds the commit that costs CPU" {
     for try in 1 2 3; do
-        abba bisect v1 main --no-lock --build make --product bench -n 12 \
+        abba bisect v1 main --no-lock --build make --product bench -n 8 \
             --threshold cpu_time=10% --archive "found$try" -- 8000 4
         case $status in
         0) break ;;
@@ -109,7 +109,7 @@ END
         --threshold peak_rss=10% --build make --product bench -n 6 --confirm 0 \
         --baseline git:v1 --candidate git:HEAD >out.txt 2>&1
     [ "$(git rev-parse refs/bisect/bad)" = "$(git rev-parse rss)" ]
-    git bisect reset -q
+    git bisect reset >/dev/null 2>&1
 }
 
 @test "bisect: wrong ends, nothing to find, commits that cannot be built" {
