@@ -214,6 +214,12 @@ runners: $(RUNNER_PROGRAMS) ## the runners' programs alone
 with_tool = if command -v $(1) >/dev/null; then $(3); \
             else echo "note: runner '$(2)' left out: there is no $(1) here"; fi
 
+# node_runner RUNNER FOLDER: its script with what runners share, and its pinned packages beside it.
+node_runner = mkdir -p $(2)/node && cp runners/$(1)/package.json runners/$(1)/package-lock.json $(2) && \
+              cp runners/common/node/*.mjs $(2)/node && \
+              npm install --prefix $(2) --no-save --no-audit --no-fund --loglevel=error >&2 && \
+              $(INSTALL) -m 755 runners/$(1)/$(1).mjs $(2)/$(1)
+
 .PHONY: runners-rtc
 runners-rtc: $(RTC_PROGRAMS) ## the harnesses of data-channel stacks; fetches their pinned packages
 
