@@ -339,6 +339,35 @@ enum extract_result extract_number(const struct extract *e, const struct runner_
     return result;
 }
 
+size_t extract_each(const struct extract *e, const struct runner_metric *m,
+                    const struct number_format *numbers, struct outputs *outputs, double **values)
+{
+    struct found_list list = {0};
+    struct output *o;
+    struct err ignored;
+    size_t n = 0, first;
+
+    *values = NULL;
+    arena_init(&list.texts);
+    if (outputs_get(outputs, e->from, &o, &ignored) < 0)
+        return 0;
+    int rc = e->pattern ? find_pattern(e, o, m->match == MATCH_FIRST, &list, &ignored)
+                        : find_json(e, o, &list, &ignored);
+    if (rc == 0 && check_count(e, m, o, list.count, &ignored) == EXTRACT_OK) {
+        first = first_of(m, &list);
+        n = m->match == MATCH_ALL ? list.count - first : 1;
+        *values = xreallocarray(NULL, n, sizeof **values);
+        for (size_t i = 0; i < n; i++) {
+            if (read_found(&list.items[first + i], numbers, &(*values)[i], &ignored) < 0) {
+                n = 0;
+                break;
+            }
+        }
+    }
+    found_release(&list);
+    return n;
+}
+
 int extract_text(const struct extract *e, struct outputs *outputs, const char **text, size_t *len,
                  struct err *err)
 {

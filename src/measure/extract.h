@@ -36,6 +36,13 @@ enum extract_result extract_number(const struct extract *e, const struct runner_
                                    double *out, struct err *err);
 
 /*
+ * The figures that extract_number would reduce, one a match, in an array that the caller frees:
+ * their number; 0 if that is not possible.
+ */
+size_t extract_each(const struct extract *e, const struct runner_metric *m,
+                    const struct number_format *numbers, struct outputs *outputs, double **values);
+
+/*
  * The first match of a pattern, without regard to numbers: 1 and its text (borrowed from the
  * outputs), 0 if there is none, -1 (ERR_MEASURE) if that cannot be said.
  */

@@ -299,6 +299,52 @@ static const struct sample_metric *usable(const struct draft *d, const char *nam
     return m && m->value.status == VALUE_OK ? m : NULL;
 }
 
+/* A metric's figures before they are reduced, in its base unit: their number, 0 if there are none.
+ */
+static size_t each_of(struct draft *d, const char *name, double **values)
+{
+    const struct runner *r = d->meter->runner;
+    const struct runner_metric *m = runner_find_metric(r, name);
+    const struct metric_def *def = metric_find(name);
+
+    *values = NULL;
+    if (!m || m->match != MATCH_ALL)
+        return 0;
+    size_t n = extract_each(&d->meter->metrics[m - r->metrics], m,
+                            m->numbers ? m->numbers : &r->numbers, &d->meter->outputs, values);
+    for (size_t i = 0; i < n; i++)
+        if (!metric_convert((*values)[i], m->unit, def ? def->unit : m->unit, &(*values)[i]))
+            return 0;
+    return n;
+}
+
+static void check_figures(struct draft *d, const struct runner_check *c, double above, double below,
+                          double stated)
+{
+    double ratio = above / below;
+
+    if (fabs(ratio - stated) <= c->within * fabs(stated)) /* false for nan */
+        return;
+    blame(d, SAMPLE_INVALID, "check: %s / %s is %.6g, but %s is %.6g (within %s is allowed)",
+          c->numerator, c->denominator, ratio, c->equals, stated, c->within_text);
+}
+
+/* Repeats are checked one by one: a mean of ratios is not the ratio of means. */
+static bool check_each(struct draft *d, const struct runner_check *c)
+{
+    double *above, *below, *stated;
+    size_t n = each_of(d, c->numerator, &above), k = each_of(d, c->denominator, &below);
+    size_t l = each_of(d, c->equals, &stated);
+    bool all = n > 0 && n == k && n == l;
+
+    for (size_t i = 0; all && i < n; i++)
+        check_figures(d, c, above[i], below[i], stated[i]);
+    free(above);
+    free(below);
+    free(stated);
+    return all;
+}
+
 /* A figure that is missing is reported on its own account, not by the check that needs it. */
 static void check_ratio(struct draft *d, const struct runner_check *c)
 {
@@ -307,12 +353,8 @@ static void check_ratio(struct draft *d, const struct runner_check *c)
 
     if (!above || !below || !stated)
         return;
-    double ratio = above->value.number / below->value.number;
-    double difference = fabs(ratio - stated->value.number);
-    if (difference <= c->within * fabs(stated->value.number)) /* false for nan */
-        return;
-    blame(d, SAMPLE_INVALID, "check: %s / %s is %.6g, but %s is %.6g (within %s is allowed)",
-          c->numerator, c->denominator, ratio, c->equals, stated->value.number, c->within_text);
+    if (!check_each(d, c))
+        check_figures(d, c, above->value.number, below->value.number, stated->value.number);
 }
 
 static void check_ratios(struct draft *d)

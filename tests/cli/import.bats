@@ -136,6 +136,17 @@ END
     expect_out "within 1% is allowed"
 }
 
+@test "repeats that differ are checked one by one, and one bad repeat is found" {
+    { line C1 1 1.000 100,000; line C1 2 1.000 100,000; line C1 3 2.000 50,000; } >far.log
+    abba import --runner rtc-message far.log --archive kept --format json
+    expect_status 0
+    [ "$(mean messages_per_second)" = 75000 ]
+    { line C1 1 1.000 100,000; line C1 2 1.000 103,000; line C1 3 1.000 97,000; } >bad.log
+    abba import --runner rtc-message bad.log --archive other --format json
+    expect_status 3
+    expect_out "messages_per_second is 103000"
+}
+
 @test "Mbps of a flow are Mibit/s, and converted" {
     echo 'FINAL 689.123 Mbps aggregate over 10 pairs (ordered=false) in 4.210s' >flow.log
     abba import --runner rtc-flow flow.log --format json --archive kept
