@@ -16,6 +16,7 @@
 #include "base/mem.h"
 
 #define RAW "raw"
+#define KEPT "programs"
 
 /* ---- the folder ---- */
 
@@ -97,7 +98,24 @@ int folder_open(struct folder *f, const char *path, struct err *err)
         folder_release(f);
         return -1;
     }
+    f->kept_fd = open_folder_at(f->fd, KEPT, O_NOFOLLOW);
+    if (f->kept_fd < 0 && errno != ENOENT) {
+        err_sys(err, ERR_ARCHIVE, errno, "'%s/" KEPT "' is not a folder", path);
+        folder_release(f);
+        return -1;
+    }
     return 0;
+}
+
+int folder_make_kept(struct folder *f, struct err *err)
+{
+    if (f->kept_fd >= 0)
+        return 0;
+    if (mkdirat(f->fd, KEPT, 0777) == 0)
+        f->kept_fd = open_folder_at(f->fd, KEPT, O_NOFOLLOW);
+    if (f->kept_fd >= 0)
+        return 0;
+    return err_sys(err, ERR_SYSTEM, errno, "cannot make '%s/" KEPT "'", f->path);
 }
 
 #define HOLD_RETRY_MS 20
@@ -117,17 +135,25 @@ int folder_hold(const struct folder *f, int wait_ms, struct err *err)
     return 0;
 }
 
-int folder_each(const struct folder *f, bool raw,
+/* The descriptor of "" , "raw/" or "programs/". */
+static int sub_folder(const struct folder *f, const char *in)
+{
+    return !*in ? f->fd : strcmp(in, RAW "/") == 0 ? f->raw_fd : f->kept_fd;
+}
+
+int folder_each(const struct folder *f, const char *in,
                 int (*each)(void *user, const char *entry, struct err *err), void *user,
                 struct err *err)
 {
-    int own = open_folder_at(raw ? f->raw_fd : f->fd, ".", 0);
+    int from = sub_folder(f, in), own = from < 0 ? -1 : open_folder_at(from, ".", 0);
     DIR *dir = own < 0 ? NULL : fdopendir(own);
     const struct dirent *entry;
     int rc = 0;
 
+    if (from < 0)
+        return 0;
     if (!dir) {
-        err_sys(err, ERR_ARCHIVE, errno, "cannot list '%s%s'", f->path, raw ? "/" RAW : "");
+        err_sys(err, ERR_ARCHIVE, errno, "cannot list '%s/%s'", f->path, in);
         if (own >= 0)
             close(own);
         return -1;
@@ -145,13 +171,16 @@ void folder_release(struct folder *f)
         close(f->fd);
     if (f->raw_fd >= 0)
         close(f->raw_fd);
+    if (f->kept_fd >= 0)
+        close(f->kept_fd);
     free(f->path);
     *f = (struct folder)FOLDER_NONE;
 }
 
 /* ---- names ---- */
 
-/* The descriptor a name is relative to; cuts "raw/" off. -1 with errno ENOENT without a raw/. */
+/* The descriptor a name is relative to; cuts "raw/" or "programs/" off. -1 with errno
+ * ENOENT where there is no such folder. */
 static int place(const struct folder *f, const char **name)
 {
     int fd = f->fd;
@@ -159,6 +188,9 @@ static int place(const struct folder *f, const char **name)
     if (strncmp(*name, RAW "/", sizeof RAW) == 0) {
         *name += sizeof RAW;
         fd = f->raw_fd;
+    } else if (strncmp(*name, KEPT "/", sizeof KEPT) == 0) {
+        *name += sizeof KEPT;
+        fd = f->kept_fd;
     }
     ABBA_ASSERT(**name && !strchr(*name, '/'));
     if (fd < 0)
@@ -286,7 +318,8 @@ int folder_rename_raw(const struct folder *f, const char *from, const char *to, 
 
 int folder_sync(const struct folder *f, struct err *err)
 {
-    if (f->passing || (fsync(f->fd) == 0 && (f->raw_fd < 0 || fsync(f->raw_fd) == 0)))
+    if (f->passing || (fsync(f->fd) == 0 && (f->raw_fd < 0 || fsync(f->raw_fd) == 0) &&
+                       (f->kept_fd < 0 || fsync(f->kept_fd) == 0)))
         return 0;
     return err_sys(err, ERR_SYSTEM, errno, "cannot write '%s'", f->path);
 }

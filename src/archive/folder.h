@@ -1,9 +1,9 @@
 /*
  * folder: the files of one archive, by names relative to it, never through a link.
  *
- * Names are "series.json" or "raw/NAME". Everything is opened relative to the descriptors of the
- * folder and of its raw/, so a folder that is renamed meanwhile, or a link that somebody put in,
- * leads nowhere else. Only regular files are read. The holder releases it.
+ * Names are "series.json", "raw/NAME" or "programs/NAME". Everything is opened relative to the
+ * descriptors of the folder and of those two, so a folder that is renamed meanwhile, or a link that
+ * somebody put in, leads nowhere else. Only regular files are read. The holder releases it.
  */
 #ifndef ABBA_ARCHIVE_FOLDER_H
 #define ABBA_ARCHIVE_FOLDER_H
@@ -19,12 +19,13 @@ struct folder {
     char *path; /* as given, for messages; owned */
     int fd;
     int raw_fd;   /* -1: there is no raw/ */
+    int kept_fd;  /* -1: there is no programs/ */
     bool passing; /* will be removed soon: nothing waits for the disk */
 };
 
 #define FOLDER_NONE                                                                                \
     {                                                                                              \
-        NULL, -1, -1, false                                                                        \
+        NULL, -1, -1, -1, false                                                                    \
     }
 
 /* Makes the folder and raw/ in it, and missing folders above. ERR_USAGE if it exists. */
@@ -42,11 +43,15 @@ void folder_release(struct folder *f);
  */
 int folder_hold(const struct folder *f, int wait_ms, struct err *err);
 
-/* Calls `each` for every entry but "." and "..", of raw/ if `raw`, until it returns other than 0,
- * which is returned; names are without "raw/". ERR_ARCHIVE if the folder cannot be read. */
-int folder_each(const struct folder *f, bool raw,
+/* Calls `each` for every entry but "." and ".." of the folder (`in` is ""), of "raw/" or
+ * "programs/", until it returns other than 0, which is returned; names are without `in`.
+ * ERR_ARCHIVE if it cannot be read; one that is not there has none. */
+int folder_each(const struct folder *f, const char *in,
                 int (*each)(void *user, const char *entry, struct err *err), void *user,
                 struct err *err);
+
+/* Makes programs/ in it. ERR_SYSTEM. */
+int folder_make_kept(struct folder *f, struct err *err);
 
 /* Whether something of that name is there. */
 bool folder_has(const struct folder *f, const char *name);

@@ -112,6 +112,20 @@ static int drop_draft(void *user, const char *entry, struct err *err)
     return 0;
 }
 
+/* A copy that had not ended. */
+static int drop_kept_draft(void *user, const char *entry, struct err *err)
+{
+    const struct mending *m = user;
+    size_t len = strlen(entry);
+    char name[300];
+
+    (void)err;
+    snprintf(name, sizeof name, ARCHIVE_PROGRAMS "%s", entry);
+    if (len > 4 && strcmp(entry + len - 4, ".new") == 0)
+        folder_remove(m->folder, name);
+    return 0;
+}
+
 /* Offset of line `n` (0..) of a text, or its length. */
 static size_t line_start(const char *text, size_t len, size_t n)
 {
@@ -188,8 +202,9 @@ static int mend(struct mending *m, struct err *err)
     folder_remove(m->folder, ARCHIVE_REPORT);
     if (folder_has(m->folder, CHECKSUMS_NAME) || folder_has(m->folder, ARCHIVE_REPORT))
         return err_set(err, ERR_SYSTEM, "cannot write in '%s'", m->folder->path);
-    if (folder_each(m->folder, false, drop_draft, m, err) < 0 ||
-        folder_each(m->folder, true, note_entry, m, err) < 0)
+    if (folder_each(m->folder, "", drop_draft, m, err) < 0 ||
+        folder_each(m->folder, ARCHIVE_PROGRAMS, drop_kept_draft, m, err) < 0 ||
+        folder_each(m->folder, ARCHIVE_RAW, note_entry, m, err) < 0)
         return -1;
     list_described(m);
     if (mend_samples(m, err) < 0 || move_orphans(m, err) < 0)

@@ -14,6 +14,7 @@
 /* The signature of SHA256SUMS, which cannot list it. */
 #define ARCHIVE_SIGNATURE "SHA256SUMS.sig"
 #define ARCHIVE_RAW "raw/"
+#define ARCHIVE_PROGRAMS "programs/" /* --keep-programs: files that ran, named by their SHA-256 */
 #define LAB_FILE "lab.json"
 
 #endif

@@ -76,7 +76,8 @@ static int hash_entry(struct check *c, const char *prefix, const char *entry, st
 
     if (strcmp(entry, ".") == 0 || strcmp(entry, "..") == 0 || is_draft(c, entry))
         return 0;
-    if (!*prefix && (strcmp(entry, "raw") == 0 || is_apart(c, entry)))
+    if (!*prefix &&
+        (strcmp(entry, "raw") == 0 || strcmp(entry, "programs") == 0 || is_apart(c, entry)))
         return 0;
     if (!is_plain(entry))
         return err_set(err, ERR_ARCHIVE, "'%s/%s' holds a file with a name that abba never makes",
@@ -110,6 +111,8 @@ static int hash_all(struct check *c, struct err *err)
     if (hash_folder(c, c->folder.fd, "", err) < 0)
         return -1;
     if (c->folder.raw_fd >= 0 && hash_folder(c, c->folder.raw_fd, ARCHIVE_RAW, err) < 0)
+        return -1;
+    if (c->folder.kept_fd >= 0 && hash_folder(c, c->folder.kept_fd, ARCHIVE_PROGRAMS, err) < 0)
         return -1;
     checksums_sort(&c->disk);
     return 0;
@@ -306,6 +309,11 @@ static int check_structure(const struct check *c, struct err *err)
 
         for (size_t k = 0; k < sizeof top / sizeof *top; k++)
             known = known || strcmp(path, top[k]) == 0;
+        if (strncmp(path, ARCHIVE_PROGRAMS, strlen(ARCHIVE_PROGRAMS)) == 0) {
+            known = true;
+            if (strcmp(path + strlen(ARCHIVE_PROGRAMS), c->disk.items[i].sha256) != 0)
+                return differs(c, path, "is not the file that its name says", err);
+        }
         if (!known)
             return differs(c, path, "does not belong to an archive", err);
     }

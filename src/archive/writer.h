@@ -8,6 +8,8 @@
 #ifndef ABBA_ARCHIVE_WRITER_H
 #define ABBA_ARCHIVE_WRITER_H
 
+#include <stdbool.h>
+
 #include "base/err.h"
 #include "model/loaded.h"
 #include "model/earlier.h"
@@ -66,6 +68,19 @@ int archive_writer_probe(struct archive_writer *w, const struct net_probe *probe
 
 /* Writes what really ran, as far as it is known by now, in the place of what was known before. */
 int archive_writer_loaded(struct archive_writer *w, const struct loaded *loaded, struct err *err);
+
+/* From now on files are kept (archive_writer_keep): makes programs/. */
+int archive_writer_keeps(struct archive_writer *w, struct err *err);
+
+/* Whether they are: also in an archive that was begun so and goes on. */
+bool archive_writer_is_keeping(const struct archive_writer *w);
+
+/*
+ * Keeps a copy of a file as programs/SHA256, unless it is there. ERR_SYSTEM if it cannot be read or
+ * copied, ERR_MEASURE if its content is not that of `sha256` any more; nothing is left of it then.
+ */
+int archive_writer_keep(struct archive_writer *w, const char *path, const char *sha256,
+                        struct err *err);
 
 /*
  * fdatasync of samples.jsonl, unless the last one is less than `every_ns` ago (0: now) or nothing

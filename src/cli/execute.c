@@ -198,6 +198,7 @@ static int make_runs(struct session *x, struct series_result *result, struct err
         .lock = !x->s->no_lock,
         .identify = x->resume ? x->resume->archive->machine->host != NULL : x->s->identify,
         .temporary = x->temporary != NULL,
+        .keep_programs = x->s->keep_programs,
         .progress = on_progress,
         .note = on_note,
         .needs_confirm = on_needs_confirm,
@@ -245,6 +246,10 @@ int execute_check_output(const struct settings *s, struct err *err)
 /* Whether the key can sign, before the runs whose archive it is for. */
 int execute_check_key(const struct settings *s, bool kept, struct err *err)
 {
+    if (s->keep_programs && !kept) {
+        err_set(err, ERR_USAGE, "option '--keep-programs': there is no archive to keep them in");
+        return err_hint(err, "--archive DIR keeps one");
+    }
     if (!s->sign)
         return 0;
     if (!kept) {

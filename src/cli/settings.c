@@ -353,6 +353,11 @@ static const struct option_def keeping[] = {
      .names = NAMES_FILE,
      .help =
          "sign the archive with this SSH key; a public key stands for one that an ssh-agent has"},
+    {.name = "keep-programs",
+     .kind = OPTION_FLAG,
+     .offset = AT(keep_programs),
+     .help = "put copies of the programs, of the libraries and other files that were seen to run, "
+             "of the input and of abba into the archive, so that it can be run again elsewhere"},
     {.name = "no-lock",
      .kind = OPTION_FLAG,
      .offset = AT(no_lock),

@@ -84,6 +84,7 @@ struct settings {
     const char *role;       /* net */
     bool probe;
     bool allow_different; /* rerun */
+    bool keep_programs;
 };
 
 void settings_init(struct settings *s);

@@ -21,6 +21,7 @@
 #include "run/run.h"
 #include "series/hide.h"
 #include "series/identity.h"
+#include "series/keep.h"
 #include "series/lock.h"
 #include "series/port.h"
 #include "series/private_net.h"
@@ -152,7 +153,7 @@ static int series_open(struct series *s, struct err *err)
     hide_secrets(s->writer, s->plan);
     if (s->options->temporary)
         archive_writer_passing(s->writer);
-    return 0;
+    return s->options->keep_programs ? archive_writer_keeps(s->writer, err) : 0;
 }
 
 static void series_close(struct series *s)
@@ -654,9 +655,11 @@ static int finish(struct series *s, struct series_result *result, struct err *er
     struct buf text = BUF_INIT;
     int rc = archive_writer_loaded(s->writer, identity_record(s->identity), err);
 
+    if (rc == 0 && archive_writer_is_keeping(s->writer) && !interrupted())
+        rc = keep_all(s->writer, s->plan, identity_record(s->identity), s->options->note,
+                      s->options->user, err);
     if (rc == 0)
         rc = s->options->report(s->options->user, s->options->archive_folder, &text, err);
-
     if (rc == 0)
         rc = archive_writer_finish(s->writer, text.data, text.len, result->digest, err);
     buf_release(&text);

@@ -32,7 +32,8 @@ struct series_options {
     const char *archive_folder;
     bool lock; /* wait for other series on this host */
     bool identify;
-    bool temporary; /* the archive is removed at the end */
+    bool temporary;     /* the archive is removed at the end */
+    bool keep_programs; /* copies of all that ran; an archive that was begun so goes on so */
     void (*progress)(void *user, const struct series_progress *p);
     void (*note)(void *user, const char *text); /* waiting for the lock, ... */
     /* Whether the profile must be confirmed, from the archive so far: 1, 0, or -1 on error. */
