@@ -30,6 +30,10 @@ static const struct option_def options[] = {
      .kind = OPTION_FLAG,
      .offset = offsetof(struct settings, identify),
      .help = "keep host name, user and addresses in the new archive"},
+    {.name = "keep-programs",
+     .kind = OPTION_FLAG,
+     .offset = offsetof(struct settings, keep_programs),
+     .help = "put copies of what runs into the new archive, too"},
     {.name = "sign",
      .arg = "KEY",
      .kind = OPTION_TEXT,
@@ -95,6 +99,9 @@ static int on_done(void *user, const struct report *now, const struct archive *a
 
     reproduce(&r, &x->then, now, &x->arena);
     r.files = x->rerun.differs;
+    r.kept = x->rerun.kept;
+    if (r.files.count == 0)
+        rerun_strangers(x->rerun.archive->loaded, a->loaded, &r.files, &x->arena);
     machine_differences(x->rerun.archive->machine, a->machine, &r.machine, &x->arena);
     style.archive = folder;
     style.digest = digest;
@@ -144,6 +151,8 @@ static int check_files(const struct again *x, struct err *err)
 
     for (size_t i = 0; i < x->rerun.notes.count; i++)
         terminal_note(x->s, x->rerun.notes.items[i]);
+    for (size_t i = 0; i < x->rerun.kept.count; i++)
+        terminal_note(x->s, x->rerun.kept.items[i]);
     for (size_t i = 0; i < d->count && (d->count > 1 || x->s->allow_different); i++)
         terminal_note(x->s, d->items[i]);
     if (d->count == 0 || x->s->allow_different)
@@ -200,7 +209,11 @@ const struct command_def command_rerun = {
         "incomplete or invalid.\n\n"
         "Programs, libraries and input must be those of the archive, else the differing ones are "
         "named and nothing is run without --allow-different. Programs are looked for as the series "
-        "was given them: give the command in the same folder. A network is made by the back end "
+        "was given them: give the command in the same folder. Of an archive made with "
+        "--keep-programs "
+        "the kept ones are taken where those at hand are missing or differ: libraries by "
+        "LD_LIBRARY_PATH, or, where the dynamic loader differs as well, through the kept loader; "
+        "the report says so. A network is made by the back end "
         "that it had; where that is not to be had, nothing is run. On another machine only changes "
         "are compared, never absolute figures.\n\n"
         "Exit 0: reproduced, or nothing was judged; 1: not reproduced; 2: something differs, or "

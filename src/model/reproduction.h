@@ -34,6 +34,7 @@ struct reproduction {
     struct reproduced_metric *metrics;
     size_t metric_count, agreeing, apart; /* apart: bounds without a point in common */
     struct strings files;                 /* what differed of programs, libraries, input */
+    struct strings kept;                  /* what came out of the archive */
     struct strings machine;               /* what differs of the machine; none: the same */
 };
 

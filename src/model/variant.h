@@ -53,6 +53,10 @@ struct variant {
     /* 0, or, where what a program loads depends on where it lies (a script, libraries beside it)
      * and that is not the baseline's place: the first variant (index) whose place it is. */
     int place;
+
+    /* Where an archive's own libraries lie, and its loader that takes them (else LD_LIBRARY_PATH
+     * does); NULL: those of this machine. Never part of the plan. */
+    const char *library_path, *loader;
 };
 
 /*

@@ -69,6 +69,18 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+/* Kept libraries go before all others. */
+static void put_libraries(struct strings *env, const char *folder, struct arena *arena)
+{
+    static const char name[] = "LD_LIBRARY_PATH=";
+    const char *rest = "";
+
+    for (size_t i = 0; i < env->count; i++)
+        if (strncmp(env->items[i], name, sizeof(name) - 1) == 0)
+            rest = env->items[i] + sizeof(name) - 1;
+    put(env, arena, arena_printf(arena, "%s%s%s%s", name, folder, rest[0] ? ":" : "", rest));
+}
+
 /* Everything but ABBA_PAD, sorted. A runner's programs print in one language everywhere: the
  * numbers in their output are declared by the runner. */
 static int build_environment(const struct context *c, bool inherit, struct strings *env,
@@ -93,6 +105,8 @@ static int build_environment(const struct context *c, bool inherit, struct strin
         value = home_show(template_fill_files(v->env[i].value, v, arena), arena);
         put(env, arena, arena_printf(arena, "%s=%s", v->env[i].name, value));
     }
+    if (v->library_path && !v->loader)
+        put_libraries(env, v->library_path, arena);
     if (env->count)
         qsort(env->items, env->count, sizeof(*env->items), by_text);
     return 0;
@@ -111,6 +125,11 @@ static int build_arguments(const struct context *c, const struct template_values
         if (template_fill(c->role->command.items[i], c->plan, c->profile, v, values, &item, arena,
                           err) < 0)
             return err_wrap(err, "role '%s': command[%zu]", c->role->name, i);
+        if (i == 0 && v->loader && strcmp(item, v->path) == 0) {
+            strings_add(argv, arena, v->loader);
+            strings_add(argv, arena, "--library-path");
+            strings_add(argv, arena, v->library_path);
+        }
         strings_add(argv, arena, home_show(item, arena));
     }
     for (size_t i = 0; i < v->args.count; i++)

@@ -118,3 +118,22 @@ bool program_depends_on_place(const char *path)
     arena_release(&arena);
     return !facts.is_elf || facts.depends_on_place;
 }
+
+bool program_is_dynamic(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    Elf64_Ehdr eh;
+    Elf64_Phdr ph;
+    bool dynamic = false;
+
+    if (fd < 0)
+        return false;
+    if (pread(fd, &eh, sizeof(eh), 0) == (ssize_t)sizeof(eh) &&
+        memcmp(eh.e_ident, ELFMAG, SELFMAG) == 0 && eh.e_ident[EI_CLASS] == ELFCLASS64)
+        for (int i = 0; i < eh.e_phnum && eh.e_phentsize == sizeof(ph) && !dynamic; i++)
+            dynamic = pread(fd, &ph, sizeof(ph), (off_t)(eh.e_phoff + (size_t)i * sizeof(ph))) ==
+                          (ssize_t)sizeof(ph) &&
+                      ph.p_type == PT_INTERP;
+    close(fd);
+    return dynamic;
+}

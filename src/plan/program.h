@@ -1,6 +1,6 @@
 /*
- * program: whether a file can be executed, and what of it depends on its place, as far as that shows
- * without executing it.
+ * program: whether a file can be executed, and what of it depends on its place, as far as that
+ * shows without executing it.
  */
 #ifndef ABBA_PLAN_PROGRAM_H
 #define ABBA_PLAN_PROGRAM_H
@@ -24,5 +24,8 @@ int program_check(const char *path, struct arena *arena, struct err *err);
  * program says if its libraries are looked for there ($ORIGIN). True also where it cannot be read.
  */
 bool program_depends_on_place(const char *path);
+
+/* Whether the file is an ELF program that asks for a dynamic linker. */
+bool program_is_dynamic(const char *path);
 
 #endif

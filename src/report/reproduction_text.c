@@ -133,6 +133,8 @@ void reproduction_text(const struct reproduction *r, const struct report_style *
     head(&p, r);
     table(&p, r);
     list(&p, "files", &r->files, "programs, libraries and input are those of the archive");
+    if (r->kept.count > 0)
+        list(&p, "kept", &r->kept, "");
     list(&p, "machine", &r->machine, "the same, as far as the archive describes it");
     if (r->machine.count > 0)
         page_labelled(&p, "note",

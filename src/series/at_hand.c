@@ -32,25 +32,30 @@ const char *at_hand_path(const struct loaded_file *f, struct arena *arena)
     return arena_printf(arena, "%s%s", home, f->path + strlen(HOME_WORD));
 }
 
+const char *at_hand_fault(const struct loaded_file *f, struct arena *arena)
+{
+    const char *path = f->sha256 ? at_hand_path(f, arena) : NULL;
+    const char *kind = f->soname ? "library" : "file";
+    struct err err = {0};
+    char hex[DIGEST_HEX];
+
+    if (!path)
+        return NULL;
+    if (digest_sha256_file(path, hex, NULL, &err) < 0)
+        return err.sys_errno == ENOENT ? arena_printf(arena, "%s '%s' is missing", kind, path)
+                                       : arena_strdup(arena, err.msg);
+    if (strcmp(hex, f->sha256) == 0)
+        return NULL;
+    return arena_printf(arena, "%s '%s' has SHA-256 %.16s..., had %.16s...", kind, path, hex,
+                        f->sha256);
+}
+
 void at_hand_differences(const struct loaded *l, struct strings *out, struct arena *arena)
 {
     for (size_t i = 0; i < l->file_count; i++) {
-        const struct loaded_file *f = &l->files[i];
-        const char *path = f->sha256 ? at_hand_path(f, arena) : NULL;
-        const char *kind = f->soname ? "library" : "file";
-        struct err err = {0};
-        char hex[DIGEST_HEX];
+        const char *fault = at_hand_fault(&l->files[i], arena);
 
-        if (!path)
-            continue;
-        if (digest_sha256_file(path, hex, NULL, &err) < 0)
-            strings_add(out, arena,
-                        err.sys_errno == ENOENT
-                            ? arena_printf(arena, "%s '%s' is missing", kind, path)
-                            : arena_strdup(arena, err.msg));
-        else if (strcmp(hex, f->sha256) != 0)
-            strings_add(out, arena,
-                        arena_printf(arena, "%s '%s' has SHA-256 %.16s..., had %.16s...", kind,
-                                     path, hex, f->sha256));
+        if (fault)
+            strings_add(out, arena, fault);
     }
 }

@@ -14,9 +14,12 @@ struct arena;
  */
 const char *at_hand_path(const struct loaded_file *f, struct arena *arena);
 
+/* NULL if the file is here and the same, or is not known well enough to say; else a text that tells
+ * what is the matter ("library '/lib/libz.so.1' is missing"), in the arena. The file is read. */
+const char *at_hand_fault(const struct loaded_file *f, struct arena *arena);
+
 /*
- * Adds a text for every file that is missing or another one ("library '/lib/libz.so.1' ..."), in
- * the arena. Files without a checksum are not looked at. Each file is read once.
+ * Adds such a text for every file that has one.
  */
 void at_hand_differences(const struct loaded *l, struct strings *out, struct arena *arena);
 

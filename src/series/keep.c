@@ -36,6 +36,27 @@ static int keep(const struct keeping *k, const char *path, const char *sha256)
     return 0;
 }
 
+/* What a variant, or its part for one role, brings. */
+static int keep_part(const struct keeping *k, const struct variant *v)
+{
+    if (keep(k, v->path, v->sha256) < 0)
+        return -1;
+    for (size_t i = 0; i < v->file_count; i++)
+        if (keep(k, v->files[i].path, v->files[i].sha256) < 0)
+            return -1;
+    return 0;
+}
+
+static int keep_variant(const struct keeping *k, const struct variant *v)
+{
+    if (keep_part(k, v) < 0)
+        return -1;
+    for (size_t i = 0; i < v->role_count; i++)
+        if (keep_part(k, &v->roles[i].part) < 0)
+            return -1;
+    return 0;
+}
+
 /* A record that an archive brought may have lost names in its paths. */
 static int keep_loaded(const struct keeping *k, const struct loaded *loaded)
 {
@@ -54,7 +75,7 @@ int keep_all(struct archive_writer *w, const struct plan *plan, const struct loa
     const struct keeping k = {w, note, user, err};
 
     for (size_t i = 0; i < plan->variant_count; i++)
-        if (keep(&k, plan->variants[i].path, plan->variants[i].sha256) < 0)
+        if (keep_variant(&k, &plan->variants[i]) < 0)
             return -1;
     if (keep(&k, plan->input_path, plan->input_sha256) < 0 ||
         keep(&k, "/proc/self/exe", loaded->tool_sha256) < 0)
