@@ -327,20 +327,33 @@ static int look_at_loaded(struct rerun *r, struct arena *arena, struct err *err)
     return libraries ? use_libraries(r, loader, arena, err) : 0;
 }
 
+/* Whether a file of that name ran then, and none of that content did. */
+static bool is_stranger(const struct loaded *then, const struct loaded_file *f)
+{
+    bool name = false;
+
+    for (size_t i = 0; i < then->file_count; i++) {
+        const struct loaded_file *t = &then->files[i];
+
+        if (!t->sha256 || !f->sha256)
+            continue;
+        if (strcmp(t->sha256, f->sha256) == 0)
+            return false;
+        name = name || strcmp(files_basename(t->path), files_basename(f->path)) == 0;
+    }
+    return name;
+}
+
 void rerun_strangers(const struct loaded *then, const struct loaded *now, struct strings *out,
                      struct arena *arena)
 {
-    for (size_t i = 0; then && now && i < now->file_count; i++) {
-        bool known = now->files[i].sha256 == NULL;
-
-        for (size_t k = 0; k < then->file_count && !known; k++)
-            known =
-                then->files[k].sha256 && strcmp(then->files[k].sha256, now->files[i].sha256) == 0;
-        if (!known)
-            strings_add(
-                out, arena,
-                arena_printf(arena, "'%s' ran now, and was not seen then", now->files[i].path));
-    }
+    for (size_t i = 0; then && now && i < now->file_count; i++)
+        if (is_stranger(then, &now->files[i]))
+            strings_add(out, arena,
+                        arena_printf(arena,
+                                     "'%s' ran, which is not the file of that name that ran "
+                                     "then",
+                                     now->files[i].path));
 }
 
 static void look_at_tool(struct rerun *r, struct arena *arena)

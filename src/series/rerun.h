@@ -33,7 +33,8 @@ int rerun_open(struct rerun *r, const char *folder, const char *isolation, struc
                struct err *err);
 void rerun_close(struct rerun *r);
 
-/* Adds a text for every file that ran in `now` and not in `then`, in the arena. */
+/* Adds a text for every file of `now` that bears the name of one of `then` and is none of them, in
+ * the arena: a library that was found elsewhere than was meant. */
 void rerun_strangers(const struct loaded *then, const struct loaded *now, struct strings *out,
                      struct arena *arena);
 
