@@ -39,20 +39,22 @@ struct tar_writer {
     struct archive_entry *entry;
     const char *name;
     int fd;
-    int cause; /* errno of the first write that failed */
+    int cause;    /* errno of the first write that failed */
+    bool dropped; /* what still comes goes nowhere */
     bool ended;
     struct digest digest;
     uint64_t packed;
 };
 
+/* Never fails: what libarchive (3.6) has to give up it does not free. `cause` is asked instead. */
 static la_ssize_t write_packed(struct archive *a, void *user, const void *data, size_t len)
 {
     struct tar_writer *w = user;
 
-    if (files_write_all(w->fd, data, len) < 0) {
+    (void)a;
+    if (!w->dropped && files_write_all(w->fd, data, len) < 0) {
         w->cause = errno;
-        archive_set_error(a, errno, "cannot write");
-        return -1;
+        w->dropped = true;
     }
     w->packed += len;
     return (la_ssize_t)len;
@@ -62,6 +64,8 @@ static la_ssize_t write_tar(struct archive *a, void *user, const void *data, siz
 {
     struct tar_writer *w = user;
 
+    if (w->dropped)
+        return (la_ssize_t)len;
     digest_add(&w->digest, data, len);
     if (archive_write_data(w->zstd, data, len) < 0) {
         archive_set_error(a, EIO, "%s",
@@ -145,22 +149,23 @@ int tar_writer_file(struct tar_writer *w, const char *name, uint64_t size, struc
     archive_entry_set_mtime(e, FIXED_TIME, 0);
     archive_entry_set_size(e, (la_int64_t)size);
     int rc = archive_write_header(w->tar, e);
-    if (rc == ARCHIVE_OK)
+    if (rc == ARCHIVE_OK && !w->cause)
         return 0;
     return w->cause ? write_fault(w, w->tar, err) : fault(ERR_ARCHIVE, name, w->tar, err);
 }
 
 int tar_writer_data(struct tar_writer *w, const void *data, size_t len, struct err *err)
 {
-    return archive_write_data(w->tar, data, len) == (la_ssize_t)len ? 0
-                                                                    : write_fault(w, w->tar, err);
+    bool written = archive_write_data(w->tar, data, len) == (la_ssize_t)len;
+
+    return written && !w->cause ? 0 : write_fault(w, w->tar, err);
 }
 
 int tar_writer_finish(struct tar_writer *w, struct tar_sum *sum, struct err *err)
 {
     if (archive_write_close(w->tar) != ARCHIVE_OK)
         return write_fault(w, w->tar, err);
-    if (archive_write_close(w->zstd) != ARCHIVE_OK)
+    if (archive_write_close(w->zstd) != ARCHIVE_OK || w->cause)
         return write_fault(w, w->zstd, err);
     sum->bytes = w->digest.size;
     digest_finish(&w->digest, sum->sha256);
@@ -173,11 +178,9 @@ void tar_writer_free(struct tar_writer *w)
 {
     if (!w)
         return;
-    if (!w->ended) {
-        archive_write_fail(w->tar); /* else freeing would write on */
-        archive_write_fail(w->zstd);
+    w->dropped = true; /* freeing writes what is still held */
+    if (!w->ended)
         digest_abandon(&w->digest);
-    }
     archive_write_free(w->tar);
     archive_write_free(w->zstd);
     archive_entry_free(w->entry);
