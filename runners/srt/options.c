@@ -63,7 +63,7 @@ static const struct row rows[] = {
     {"verify", SWITCH, AT(verify), 0, 0, "on|off",
      "check every payload's checksum and sequence (default on)"},
     {"wait", TIME, AT(wait_ns), 1000000, HOUR_NS, "TIME",
-     "give up when the connections are not there after so long (default 10s)"},
+     "give up when the connections are not there after so long (default 30s)"},
     {"idle", TIME, AT(idle_ns), 1000000, HOUR_NS, "TIME",
      "give up when the peer is silent for so long (default 10s)"},
     {"keep", RATE, AT(keep_bps), 0, 0, "RATE",
@@ -244,7 +244,7 @@ static void set_defaults(struct options *o)
         .pending = 64,
         .secret = "open sesame",
         .verify = true,
-        .wait_ns = 10000000000,
+        .wait_ns = 30000000000,
         .idle_ns = 10000000000,
         .may_fail = NO_STREAM,
     };

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { STREAMID_MOST = 512 };
+enum { STREAMID_MOST = 512, CALLING_AT_ONCE = 8 };
 
 static void nap(void)
 {
@@ -261,11 +261,11 @@ static bool is_refused(const struct session *s, const struct link *l, SRT_SOCKST
     return state >= SRTS_BROKEN && s->lib->getrejectreason(l->socket) != SRT_REJ_UNKNOWN;
 }
 
-/* Counts connected callers. -1: one was refused. */
-static int count_connected(struct session *s, uint32_t *up, struct err *e)
+/* Counts connected callers among the first `started`. -1: one was refused. */
+static int count_connected(struct session *s, uint32_t started, uint32_t *up, struct err *e)
 {
     *up = 0;
-    for (uint32_t i = 0; i < s->count; i++) {
+    for (uint32_t i = 0; i < started; i++) {
         SRT_SOCKSTATUS state = s->lib->getsockstate(s->links[i].socket);
 
         if (state == SRTS_CONNECTED)
@@ -276,25 +276,38 @@ static int count_connected(struct session *s, uint32_t *up, struct err *e)
     return 0;
 }
 
-static int call_all(struct session *s, struct err *e)
+/*
+ * A few at a time: a listener answers one after the other, with encryption tens of milliseconds
+ * each, and meanwhile hears nothing from those that are connected.
+ */
+static int call_in_turn(struct session *s, const struct addrinfo *to, struct err *e)
 {
     int64_t end = clock_ns() + s->o->wait_ns + NS_PER_S; /* libsrt's own time-out comes first */
-    struct addrinfo *to;
-    uint32_t up = 0;
+    uint32_t started = 0, up = 0;
     int rc = 0;
 
-    if (address_parse(s->o->call, &to, e))
-        return -1;
-    for (uint32_t i = 0; i < s->count && rc == 0; i++)
-        rc = call_one(s, i, to, e);
-    freeaddrinfo(to);
     while (rc == 0 && up < s->count) {
-        rc = count_connected(s, &up, e);
+        while (rc == 0 && started < s->count && started - up < CALLING_AT_ONCE)
+            rc = call_one(s, started++, to, e);
+        if (rc == 0)
+            rc = count_connected(s, started, &up, e);
         if (rc == 0 && up < s->count && clock_ns() > end)
             rc = err_set(e, "%u of %u streams were connected within %g s", up, s->count,
                          (double)s->o->wait_ns / 1e9);
         nap();
     }
+    return rc;
+}
+
+static int call_all(struct session *s, struct err *e)
+{
+    struct addrinfo *to;
+    int rc;
+
+    if (address_parse(s->o->call, &to, e))
+        return -1;
+    rc = call_in_turn(s, to, e);
+    freeaddrinfo(to);
     for (uint32_t i = 0; rc == 0 && i < s->count; i++)
         rc = settings_agreed(s->lib, s->links[i].socket, s->o, e);
     return rc;

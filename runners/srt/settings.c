@@ -33,7 +33,7 @@ static int set_bool(const struct library *lib, SRTSOCKET s, SRT_SOCKOPT option, 
 static int set_transport(const struct library *lib, SRTSOCKET s, const struct options *o,
                          struct err *e)
 {
-    int64_t wait_ms = o->wait_ns / 1000000;
+    int64_t wait_ms = o->wait_ns / 1000000, idle_ms = o->idle_ns / 1000000;
 
     if (set_int(lib, s, SRTO_TRANSTYPE, "SRTO_TRANSTYPE", SRTT_LIVE, e) ||
         set_int(lib, s, SRTO_FC, "SRTO_FC", o->window, e) ||
@@ -43,6 +43,7 @@ static int set_transport(const struct library *lib, SRTSOCKET s, const struct op
         set_int(lib, s, SRTO_UDP_RCVBUF, "SRTO_UDP_RCVBUF", (int64_t)o->udp_buffers, e) ||
         set_int(lib, s, SRTO_LATENCY, "SRTO_LATENCY", o->latency_ns / 1000000, e) ||
         set_int(lib, s, SRTO_CONNTIMEO, "SRTO_CONNTIMEO", wait_ms, e) ||
+        set_int(lib, s, SRTO_PEERIDLETIMEO, "SRTO_PEERIDLETIMEO", idle_ms, e) ||
         set_bool(lib, s, SRTO_TLPKTDROP, "SRTO_TLPKTDROP", o->tlpktdrop, e) ||
         set_bool(lib, s, SRTO_SNDSYN, "SRTO_SNDSYN", false, e))
         return -1;
