@@ -143,6 +143,46 @@ EOF
     expect_status 5
 }
 
+# Holds the shaper of each probe of that abba back, from its first datagrams on, longer than the
+# probe waits. Builtins alone: a probe lasts for some tenths of a second.
+hold_probes_back() { # PID
+    local children child name keeper flight
+    while [ -e "/proc/$1/exe" ]; do # not of one that has ended
+        read -r -a children <"/proc/$1/task/$1/children" || true # no newline is at its end
+        keeper='' flight=''
+        for child in "${children[@]}"; do
+            read -r name <"/proc/$child/comm" || continue
+            [ "$name" != abba-net ] || keeper=$child
+            [ "$name" != abba ] || flight=$child
+        done
+        [ -n "$keeper" ] && [ -n "$flight" ] || continue
+        kill -STOP "$keeper"
+        sleep 1.2
+        kill -CONT "$keeper"
+        while [ -d "/proc/$flight" ]; do sleep 0.01; done
+    done 2>/dev/null
+}
+
+@test "a profile whose probe finds another network than the model is refused, with the figures" {
+    [[ "$("$ABBA" doctor)" == *"no sch_netem"* ]] || skip "this kernel has sch_netem"
+    cat >p.json <<'EOF'
+{"profile": "p", "runner": "flow", "load": {"rate": "1Mbit/s", "duration": "100ms"},
+ "network": {"bound": {"lateness_p99": "1ms"}, "impair": {"delay": "200ms"}}}
+EOF
+    "$ABBA" run --no-lock --aa --baseline flow ./p.json -n 1 --confirm 0 --archive a \
+        >out.txt 2>stderr.txt </dev/null &
+    pid=$!
+    hold_probes_back "$pid" || true
+    status=0
+    wait "$pid" || status=$?
+    output=$(<out.txt) err=$(<stderr.txt)
+    expect_status 3
+    expect_err "profile 'p' cannot be run here: a probe of its network found that"
+    grep -Eq "round trips took [0-9.]+ ms .median., expected were 400.000|no datagram came back" stderr.txt
+    [ ! -s a/samples.jsonl ]
+    grep -q '"agrees": false' a/probes.json
+}
+
 @test "a run whose shaper was too late is invalid and says which check failed" {
     cat >p.json <<'EOF'
 {"profile": "p", "runner": "flow", "load": {"rate": "1Mbit/s", "duration": "100ms"},
