@@ -120,6 +120,23 @@ static void say_count(struct buf *text, const struct sum *s, uint64_t count, con
         buf_printf(text, ", %" PRIu64 " %s", count, what);
 }
 
+/* Programs with namespaces of their own, or that talk by other means, are not measured in it. */
+static void note_unused(struct report_profile *out, const struct judging *j,
+                        const struct sum sums[SUMS])
+{
+    uint64_t offered = 0;
+    size_t runs = 0;
+
+    for (size_t i = 0; i < SUMS; i++) {
+        runs += sums[i].runs;
+        add(&offered, sums[i].offered);
+    }
+    if (runs && offered == 0)
+        strings_add(&out->notes, j->arena,
+                    "no packet passed the network: the programs do not use it, or are in network "
+                    "namespaces of their own");
+}
+
 static void note_flow(struct report_profile *out, const struct judging *j, const struct sum *s)
 {
     struct buf text = BUF_INIT;
@@ -182,5 +199,6 @@ void notes_network(struct report_profile *out, const struct assessment *x, const
     for (size_t i = 0; i < SUMS; i++)
         if (sums[i].runs)
             note_flow(out, j, &sums[i]);
+    note_unused(out, j, sums);
     note_pairing(out, x, j);
 }

@@ -87,6 +87,9 @@ static void tell_namespaces(struct net_ability *a, const struct trial *t, struct
     if (!t->namespaces) {
         a->reason = namespace_why_not(t->err.sys_errno, "", arena);
         a->hint = "run as root, or let the administrator allow user namespaces";
+    } else if (!t->veth && (t->veth_err.sys_errno == EPERM || t->veth_err.sys_errno == EACCES)) {
+        a->reason = arena_printf(arena, "%s (it takes CAP_NET_ADMIN)", t->veth_err.msg);
+        a->hint = "containers often take it from root";
     } else if (!t->veth) {
         a->reason = arena_printf(arena, "%s (the kernel needs the module veth)", t->veth_err.msg);
         a->hint = "load the module veth";
@@ -115,7 +118,7 @@ void net_look(struct net_ability *a, int user_ns, struct arena *arena)
         a->kernel_reason = "the kernel has no sch_netem";
     a->user = t.packets && t.redirect;
     if (!t.packets)
-        a->user_reason = say(arena, &t.packets_err);
+        a->user_reason = arena_printf(arena, "%s (it takes CAP_NET_RAW)", t.packets_err.msg);
     else if (!t.redirect)
         a->user_reason = say(arena, &t.redirect_err);
 }

@@ -265,7 +265,7 @@ static int check_cpus(struct plan *p, const struct plan_request *q, struct arena
 static int apply_impair(struct plan *p, const struct plan_request *q, struct arena *arena,
                         struct err *err)
 {
-    struct network quick = {.topology = NET_LOOPBACK, .has_impair = true};
+    struct network quick = {.topology = NET_LOOPBACK};
 
     if (!q->impair)
         return 0;
@@ -274,6 +274,7 @@ static int apply_impair(struct plan *p, const struct plan_request *q, struct are
         err->code = ERR_USAGE;
         return err_wrap(err, "option '--impair'");
     }
+    quick.has_impair = net_impair_any(&quick.impair);
     for (size_t i = 0; i < p->profile_count; i++) {
         if (p->profiles[i].network.topology != NET_HOST)
             return err_set(err, ERR_USAGE,

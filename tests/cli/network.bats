@@ -76,6 +76,35 @@ EOF
     [ "$with" != "$output" ]
 }
 
+@test "--impair that asks for nothing is a plain private loopback" {
+    for words in "delay 0ms" "loss 0%" "rate 0" "duplicate 0%"; do
+        compare -n 1 --impair "$words" true true
+        expect_status 0
+    done
+}
+
+@test "a right that is missing is named, before anything runs" {
+    [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null || skip "not root"
+    status=0
+    for right in net_raw net_admin; do
+        output=$(setpriv --bounding-set "-$right" --inh-caps "-$right" "$ABBA" run --no-lock --aa \
+            --baseline flow flow/quick-light -n 1 --archive a 2>stderr.txt </dev/null) || status=$?
+        err=$(<stderr.txt)
+        [ "$right" != net_raw ] || [[ "$("$ABBA" doctor)" == *"no sch_netem"* ]] || continue
+        expect_status 2
+        expect_err "Operation not permitted"
+        expect_err "CAP_${right^^}"
+        [ ! -e a ]
+    done
+}
+
+@test "programs that leave the network by namespaces of their own are noted" {
+    unshare --net true 2>/dev/null || skip "no network namespaces for programs here"
+    compare -n 1 --impair "delay 1ms" "unshare --net true" "unshare --net true"
+    expect_status 0
+    expect_out "no packet passed the network"
+}
+
 @test "--impair that is not tc's is one message" {
     compare -n 1 --impair "delya 1ms" true true
     expect_status 2
