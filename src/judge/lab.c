@@ -186,6 +186,23 @@ static void count_run(struct lab_report *r, const struct lab_comparison *c, cons
     }
 }
 
+/* Whether a later attempt at the pair counts instead. */
+static bool is_replaced(const struct archive *a, size_t run)
+{
+    const struct sample *s = &a->samples[run];
+
+    for (size_t i = run + 1; i < a->sample_count; i++) {
+        const struct sample *later = &a->samples[i];
+
+        if (later->attempt > s->attempt && later->pair == s->pair && later->stage == s->stage &&
+            strings_same(later->profile, s->profile))
+            return true;
+        if (later->pair > s->pair + 1 && strings_same(later->profile, s->profile))
+            return false; /* an attempt follows the pair that it repeats */
+    }
+    return false;
+}
+
 static void fill_variants(struct lab_report *r, const struct lab_archive *l, struct arena *arena)
 {
     size_t room = 0;
@@ -197,7 +214,8 @@ static void fill_variants(struct lab_report *r, const struct lab_archive *l, str
         const struct archive *a = l->archives[i];
 
         for (size_t k = 0; a && k < a->sample_count; k++)
-            count_run(r, &l->lab->comparisons[i], a, &a->samples[k], arena);
+            if (!is_replaced(a, k))
+                count_run(r, &l->lab->comparisons[i], a, &a->samples[k], arena);
     }
 }
 
@@ -250,6 +268,28 @@ static void fill_verdict(struct lab_report *r)
     }
 }
 
+/* Figures of several machines are not to be laid side by side. */
+static void note_machines(struct lab_report *r, struct arena *arena)
+{
+    const char *first = NULL;
+
+    for (size_t i = 0; i < r->comparison_count; i++) {
+        const struct report *one = r->comparisons[i].report;
+
+        if (!one || !one->host_note)
+            continue;
+        if (first && strcmp(first, one->host_note) != 0) {
+            strings_add(&r->notes, arena,
+                        arena_printf(arena,
+                                     "the comparisons ran on different machines, or on a changed "
+                                     "one: %s; %s",
+                                     first, one->host_note));
+            return;
+        }
+        first = one->host_note;
+    }
+}
+
 static void fill_notes(struct lab_report *r, const struct lab_archive *l, struct arena *arena)
 {
     for (size_t i = 0; i < r->comparison_count; i++) {
@@ -290,5 +330,6 @@ int judge_lab(const struct lab_archive *l, struct lab_report *r, struct arena *a
     fill_variants(r, l, arena);
     fill_alarms(r);
     fill_notes(r, l, arena);
+    note_machines(r, arena);
     return 0;
 }

@@ -305,3 +305,52 @@ END
     abba verify L
     expect_status 0
 }
+
+@test "SIGINT closes archive and lab; the same command goes on with what is missing" {
+    mkdir gate
+    write_series slow
+    env --default-signal=INT "$ABBA" run --no-lock --series ./lab.json --set reference=./program --archive L -q -o out.txt \
+        >/dev/null 2>&1 </dev/null &
+    pid=$!
+    wait_for test -s L/01-first/SHA256SUMS
+    touch gate/shut
+    wait_for test -s gate/reached
+    kill -INT "$pid"
+    status=0
+    wait "$pid" || status=$?
+    [ "$status" = 130 ] || fail "it must end by the signal"
+    # closed: whole as far as it goes, and incomplete
+    [ -e L/02-second/SHA256SUMS ]
+    grep -q "^incomplete  t/lab" out.txt
+    abba verify L
+    expect_status 0
+    expect_out "whole: 2 of 3 comparisons"
+    abba report L
+    expect_status 3
+    expect_out "not begun"
+    first=$(sha256sum <L/01-first/SHA256SUMS)
+    rm -r gate
+    lab --archive L
+    expect_status 0
+    expect_err "1 of 3 comparisons are there already"
+    expect_out "passed  t/lab"
+    expect_out "old: none of 21 runs failed"
+    [ "$first" = "$(sha256sum <L/01-first/SHA256SUMS)" ]
+    abba verify L
+    expect_status 0
+    expect_out "whole: 3 of 3 comparisons"
+}
+
+@test "one abba at a time runs a lab" {
+    mkdir gate && touch gate/shut
+    write_series slow
+    env --default-signal=INT "$ABBA" run --no-lock --series ./lab.json --set reference=./slow --archive L -q \
+        >/dev/null 2>&1 </dev/null &
+    pid=$!
+    wait_for test -s gate/reached
+    abba resume --no-lock L
+    expect_status 2
+    expect_err "another abba runs the comparisons of 'L'"
+    kill -INT "$pid"
+    wait "$pid" || true
+}
