@@ -184,7 +184,7 @@ hold_probes_back() { # PID
             [ "$name" != abba-net ] || keeper=$child
             [ "$name" != abba ] || flight=$child
         done
-        [ -n "$keeper" ] && [ -n "$flight" ] || continue
+        if [ -z "$keeper" ] || [ -z "$flight" ]; then continue; fi
         kill -STOP "$keeper"
         sleep 1.2
         kill -CONT "$keeper"
@@ -204,6 +204,7 @@ EOF
     hold_probes_back "$pid" || true
     status=0
     wait "$pid" || status=$?
+    # shellcheck disable=SC2034 # fail() of common.bash shows them
     output=$(<out.txt) err=$(<stderr.txt)
     expect_status 3
     expect_err "profile 'p' cannot be run here: a probe of its network found that"

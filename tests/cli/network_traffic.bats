@@ -90,6 +90,7 @@ sys.exit(not ($1))" || fail "not so: $1"
     done
 }
 
+# shellcheck disable=SC2030 # bats makes a function of it
 @test "the fate of every packet is the seed's: equal seeds lose equal packets" {
     make_profile '{"bound": {"lateness_p99": "1s"}, "impair": {"loss": "10%"}}'
     for seed in 5 5 6; do
