@@ -21,7 +21,7 @@ struct made_archive {
     struct outcome outcome; /* of every run: change it before made_archive_run */
     uint64_t runs;
     size_t first_profile; /* of the first run */
-    uint32_t attempt; /* of every run, first 1, and how it ends, first ok: likewise */
+    uint32_t attempt;     /* of every run, first 1, and how it ends, first ok: likewise */
     enum sample_status status;
     char digest[65]; /* once finished */
 };
