@@ -215,6 +215,8 @@ static int check_options(const struct settings *s, struct err *err)
         return err_set(err, ERR_USAGE,
                        "option '--series' names the profiles, found also the profile '%s'",
                        s->operands.items[0]);
+    if (s->budget_ns)
+        return err_set(err, ERR_USAGE, "option '--budget' is of one series, not of '--series'");
     for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
         if (options[i].given)
             return err_set(err, ERR_USAGE,

@@ -204,6 +204,9 @@ END
     expect_err "option '--series' names the profiles, found also the profile 't/p'"
     lab --baseline ./program
     expect_err "option '--series' says what is compared, found also '--baseline'"
+    lab --budget 10min
+    expect_status 2
+    expect_err "option '--budget' is of one series"
     abba run t/p -b ./program -c ./other --set a=b
     expect_err "option '--set' is for the variables of a '--series' file"
     abba run
