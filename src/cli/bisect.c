@@ -310,7 +310,7 @@ static const struct option_group *const groups[] = {
     &group_machine, &group_keeping,   &group_output, &group_help, NULL};
 
 static const char *const examples[] = {
-    "abba bisect v1.2 main --build make --product prog -n 12 --threshold cpu_time=10% -- ARG",
+    "abba bisect v1.2 main --build make --product prog --threshold cpu_time=10%",
     "which commit made the command slower",
     "abba bisect v1.2 main flow/10x-50M --build make --product build/flow",
     "the same by a profile, judged by the default thresholds", NULL};

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "base/mem.h"
+#include "judge/notes_gate.h"
 #include "judge/notes_network.h"
 #include "judge/power.h"
 
@@ -227,49 +227,6 @@ static bool has_gate(const struct assessment *x)
     return false;
 }
 
-static const struct report_metric *row_of(const struct report_profile *p, const char *variant,
-                                          const char *metric)
-{
-    for (size_t i = 0; i < p->metric_count; i++)
-        if (strcmp(p->metrics[i].candidate, variant) == 0 &&
-            strcmp(p->metrics[i].metric, metric) == 0)
-            return &p->metrics[i];
-    return NULL;
-}
-
-/* What another layout of the baseline's own source did to one judged figure. */
-static void note_control(struct notes *n, const struct report_metric *m,
-                         const struct report_metric *control)
-{
-    bool seen = control->interval_low > 0.0 || control->interval_high < 0.0;
-
-    if (isnan(control->interval_low) || isnan(m->threshold) || m->control)
-        return;
-    add(n,
-        "control: the baseline's own source, built otherwise, changes %s by %+.3g %% (%+.3g to "
-        "%+.3g %%): %s%s",
-        m->metric, 100.0 * control->median_change, 100.0 * control->interval_low,
-        100.0 * control->interval_high,
-        seen ? "layout alone moves this figure by as much" : "no effect of layout is seen",
-        m->verdict == VERDICT_REGRESSED && seen &&
-                fabs(control->median_change) >= fabs(m->median_change)
-            ? ", and the candidate's change is no larger"
-            : "");
-}
-
-static void note_controls(struct notes *n, const struct report_profile *out,
-                          const struct judging *j)
-{
-    for (size_t v = 1; v < j->plan->variant_count; v++)
-        for (size_t i = 0; j->plan->variants[v].control && i < out->metric_count; i++) {
-            const struct report_metric *m = &out->metrics[i];
-            const struct report_metric *control = row_of(out, j->plan->variants[v].name, m->metric);
-
-            if (control && control != m)
-                note_control(n, m, control);
-        }
-}
-
 static void note_one_side(struct notes *n, const struct profile *p)
 {
     if (p->only_in)
@@ -293,7 +250,7 @@ void notes_profile(struct report_profile *out, const struct assessment *x, const
     note_noise(&n, out, of);
     notes_network(out, x, j);
     note_gates(&n, out, x, j);
-    note_controls(&n, out, j);
+    notes_controls(out, j);
     note_unmeasured(&unmeasured, out, j);
 }
 
@@ -429,71 +386,12 @@ static void note_counters(struct notes *n, const struct machine *m)
     }
 }
 
-/* What became of a change that was agreed to. */
-struct accepted_use {
-    size_t judged, used, passed;
-};
-
-static struct accepted_use use_of(const struct accepted *a, const struct report *r,
-                                  const struct judging *j)
-{
-    struct accepted_use use = {0};
-
-    for (size_t i = 0; i < r->profile_count; i++)
-        for (size_t m = 0; m < r->profiles[i].metric_count; m++) {
-            const struct report_metric *row = &r->profiles[i].metrics[m];
-
-            if (isnan(row->threshold) || !accepted_matches(a, &j->plan->profiles[i], row->metric))
-                continue;
-            use.judged++;
-            use.passed += row->verdict == VERDICT_PASSED;
-            use.used += row->accepted_count && strcmp(row->accepted->name, a->name) == 0;
-        }
-    return use;
-}
-
-/* Agreements that have ended, or that nobody needs any more, are to be removed. */
-static void note_accepted(struct notes *n, const struct report *r, const struct judging *j)
-{
-    for (size_t i = 0; i < j->plan->accepted_count; i++) {
-        const struct accepted *a = &j->plan->accepted[i];
-        struct accepted_use use = use_of(a, r, j);
-
-        if (accepted_expired(j->archive, a))
-            add(n,
-                "warning: the accepted change '%s' (%s of %s) has expired on %s and was not "
-                "applied",
-                a->name, a->metric, a->profile, a->until);
-        else if (use.judged == 0)
-            add(n, "warning: the accepted change '%s' is unused: no limit judges %s of %s", a->name,
-                a->metric, a->profile);
-        else if (use.passed == use.judged)
-            add(n, "warning: the accepted change '%s' is unused: %s of %s passes without it",
-                a->name, a->metric, a->profile);
-    }
-}
-
-/* Who measures again until it passes is told, and so is whoever reads the report. */
-static void note_attempts(struct notes *n, const struct report *r)
-{
-    struct buf list = BUF_INIT;
-
-    for (size_t i = 0; i < r->earlier_count; i++)
-        buf_printf(&list, "%s%s (%.10s, '%s', digest %.16s)", i ? ", " : "", r->earlier[i].verdict,
-                   r->earlier[i].started, r->earlier[i].archive,
-                   r->earlier[i].digest[0] ? r->earlier[i].digest : "none");
-    if (r->earlier_count)
-        add(n, "attempt %zu: the same plan with the same programs was run before: %s",
-            r->earlier_count + 1, list.data);
-    buf_release(&list);
-}
-
 void notes_series(struct report *r, const struct assessment *x, const struct judging *j)
 {
     struct notes n = {&r->notes, j->arena}, failures = {&r->failure_notes, j->arena};
     bool changed = false;
 
-    note_attempts(&n, r);
+    notes_attempts(r, j);
     note_candidate_failures(&failures, r, j);
     for (size_t i = 0; i < r->profile_count; i++)
         changed = changed || x[i].changed;
@@ -501,7 +399,7 @@ void notes_series(struct report *r, const struct assessment *x, const struct jud
         add(&n, "a file under test changed during the series, which is invalid");
     if (j->exploratory)
         add(&n, "exploratory: these thresholds were not in the plan");
-    note_accepted(&n, r, j);
+    notes_accepted(r, j);
     note_idle_limits(&n, j);
     note_claims(&n, r);
     note_programs(&n, j);

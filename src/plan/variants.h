@@ -18,7 +18,11 @@
 int variants_resolve(struct plan *p, const struct plan_request *request, struct arena *arena,
                      struct err *err);
 
-/* Finds, checks and hashes the variant's program: path, sha256, size_bytes. */
+/*
+ * Finds, checks and hashes the variant's program and files, and those of its parts for single
+ * roles, which take what they leave out from the variant: path, sha256, size_bytes. In
+ * variant_parts.c, as env_resolve() is.
+ */
 int variant_resolve_program(struct plan *p, struct variant *v, struct arena *arena,
                             struct err *err);
 

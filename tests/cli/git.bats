@@ -71,6 +71,7 @@ source_of() { # VARIANT EXPRESSION on v
 }
 
 @test "worktree is the files as they stand: changed, new, but not ignored ones" {
+    # shellcheck disable=SC2016
     printf '#!/bin/sh\n. "$(dirname "$0")/../extra"\necho value=$v\n' >prog.sh
     echo v=200 >extra
     echo ignored >.gitignore && echo v=1 >ignored
@@ -224,6 +225,7 @@ END
 int figure(void);
 int main(void) { return printf("value=%d\n", figure()) < 0; }
 END
+    # shellcheck disable=SC2016
     printf 'FIGURE=7\nlibf.so: lib.c\n\t$(CC) -DFIGURE=$(FIGURE) -shared -fPIC -o $@ $<\n' >Makefile
     git add -A && git commit -q -m library
     git tag library

@@ -117,9 +117,8 @@ int whole_talk(void)
 
 static void probes(uid_t uid)
 {
-    static const char *const profiles[] = {"flow/try-light", "flow/try-pair",
-                                           "flow/1x-20M-bursty", "flow/1x-8M-shallow",
-                                           "flow/1x-20M-asymmetric"};
+    static const char *const profiles[] = {"flow/try-light", "flow/try-pair", "flow/1x-20M-bursty",
+                                           "flow/1x-8M-shallow", "flow/1x-20M-asymmetric"};
 
     /* The network is made the same way for a normal user; here every second costs several. */
     for (size_t i = 0; i < (uid ? 2 : sizeof(profiles) / sizeof(profiles[0])); i++) {
