@@ -281,3 +281,26 @@ END
     expect_status 2
     expect_err "runner 't' has no role 'c'"
 }
+
+@test "a control shows what another build of the baseline's own source does, and judges nothing" {
+    # shellcheck disable=SC2016
+    printf 'all: out/prog\nout/prog: prog.sh\n\tmkdir -p out && sed "s/=100/=$${V:-100}/" $< >$@ && chmod +x $@\n' >Makefile
+    commit 100
+    git tag base
+    echo '# nothing' >>Makefile
+    git commit -q -a -m nothing
+    abba run --no-lock t/p --thresholds none --threshold value=10% --build make \
+        --product out/prog --baseline git:base --candidate git:HEAD \
+        --control 'env V=130 make' --archive a --format json
+    expect_status 0
+    [ "$(report '[(m["candidate"], m["verdict"], m["threshold"]) for m in r["profiles"][0]["metrics"] if m["metric"] == "value"]')" = \
+        "[('candidate', 'passed', 0.1), ('control', 'not_judged', None)]" ]
+    abba report a
+    expect_out "the baseline's own source, built otherwise, changes value by"
+    expect_out "layout alone moves this figure by"
+    abba verify a
+    expect_status 0
+    abba run --no-lock t/p --product out/prog --baseline git:base --candidate git:HEAD --control make
+    expect_status 2
+    expect_err "'--control' needs '--build'"
+}

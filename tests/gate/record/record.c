@@ -9,29 +9,7 @@ struct record_store {
     unsigned char *bytes;
     size_t *at; /* where each record begins */
     size_t used, room, count, most;
-    uint32_t table[256];
 };
-
-/* CRC-32 of IEEE 802.3, a byte at a time. */
-static void make_table(uint32_t table[256])
-{
-    for (uint32_t i = 0; i < 256; i++) {
-        uint32_t c = i;
-
-        for (int bit = 0; bit < 8; bit++)
-            c = c & 1 ? 0xedb88320u ^ (c >> 1) : c >> 1;
-        table[i] = c;
-    }
-}
-
-static uint32_t sum_of(const struct record_store *s, const unsigned char *p, size_t n)
-{
-    uint32_t c = 0xffffffffu;
-
-    for (size_t i = 0; i < n; i++)
-        c = s->table[(c ^ p[i]) & 255] ^ (c >> 8);
-    return c ^ 0xffffffffu;
-}
 
 struct record_store *record_store_new(size_t count, size_t size)
 {
@@ -48,7 +26,6 @@ struct record_store *record_store_new(size_t count, size_t size)
         return NULL;
     }
     memset(s->bytes, 0xff, s->room);
-    make_table(s->table);
     return s;
 }
 
@@ -67,7 +44,7 @@ int record_append(struct record_store *s, const void *data, size_t size)
 
     if (s->count == s->most || s->room - s->used < size + HEAD)
         return -1;
-    head[1] = sum_of(s, data, size);
+    head[1] = record_sum(data, size);
     memcpy(s->bytes + s->used, head, HEAD);
     memcpy(s->bytes + s->used + HEAD, data, size);
     s->at[s->count++] = s->used;
@@ -84,7 +61,7 @@ long record_read(const struct record_store *s, size_t number, const void **data)
         return -1;
     p = s->bytes + s->at[number];
     memcpy(head, p, HEAD);
-    if (sum_of(s, p + HEAD, head[0]) != head[1])
+    if (record_sum(p + HEAD, head[0]) != head[1])
         return -1;
     *data = p + HEAD;
     return (long)head[0];

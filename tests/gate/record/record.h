@@ -19,4 +19,7 @@ int record_append(struct record_store *s, const void *data, size_t size);
 /* The record of that number (from 0) if its sum is right; its size, or -1. */
 long record_read(const struct record_store *s, size_t number, const void **data);
 
+/* CRC-32 of IEEE 802.3. */
+uint32_t record_sum(const void *data, size_t size);
+
 #endif
