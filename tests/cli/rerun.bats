@@ -135,8 +135,10 @@ sum_again() { # ARCHIVE
     abba doctor --require network
     [ "$status" = 0 ] || skip "no private networks here"
     compare -q -n 2 --archive a --impair "delay 1ms" true true
+    [[ "$err" != *"a probe of its network"* ]] || skip "too busy for a network"
     expect_status 0
     abba rerun --no-lock a --archive b
+    [[ "$err" != *"a probe of its network"* ]] || skip "too busy for a network"
     expect_status 0
     # Neither back end may be had where the archive's is not: here the kernel's.
     abba doctor --require netem

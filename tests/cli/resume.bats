@@ -403,6 +403,7 @@ print(len(l["files"]), sorted(r["variant"] for r in l["roles"]))'
     abba doctor --require network
     [ "$status" = 0 ] || skip "no private networks here"
     compare -q -n 3 --archive a --impair "delay 1ms" true true
+    [[ "$err" != *"a probe of its network"* ]] || skip "too busy for a network"
     expect_status 0
     rm a/SHA256SUMS
     head -n 3 a/samples.jsonl >s
