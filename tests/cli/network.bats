@@ -88,7 +88,7 @@ EOF
     status=0
     for right in net_raw net_admin; do
         output=$(setpriv --bounding-set "-$right" --inh-caps "-$right" "$ABBA" run --no-lock --aa \
-            --baseline flow flow/quick-light -n 1 --archive a 2>stderr.txt </dev/null) || status=$?
+            --baseline flow flow/try-light -n 1 --archive a 2>stderr.txt </dev/null) || status=$?
         err=$(<stderr.txt)
         [ "$right" != net_raw ] || [[ "$("$ABBA" doctor)" == *"no sch_netem"* ]] || continue
         expect_status 2

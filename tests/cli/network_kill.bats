@@ -63,8 +63,8 @@ look >before
 grep -q 198.51.100.0 before || fail "the host cannot be looked at: $(head -5 before)"
 half=0
 for ((i = 0; i < kills; i++)); do
-    profile=flow/quick-light
-    [ $((i % 2)) = 0 ] || profile=flow/quick-pair
+    profile=flow/try-light
+    [ $((i % 2)) = 0 ] || profile=flow/try-pair
     rm -rf "a$i"
     "$@" "$ABBA" run --no-lock -q --aa --baseline flow "$profile" -n 500 --archive "$PWD/a$i" \
         >log 2>&1 </dev/null &
