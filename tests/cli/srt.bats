@@ -19,15 +19,20 @@ teardown() {
     done
 }
 
-# Starts a receiver on a port that the kernel chooses; its ready line comes through a pipe.
+# A UDP port that nobody uses.
+free_port() {
+    python3 -c 'import socket
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.bind(("127.0.0.1", 0))
+print(s.getsockname()[1])'
+}
+
+# Starts a receiver on a free port, and sets `port`; its ready line comes through a pipe.
 start_receiver() {
     local line
     rm -f pipe
     mkfifo pipe
-    port=$(python3 -c 'import socket
-s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-s.bind(("127.0.0.1", 0))
-print(s.getsockname()[1])')
+    port=$(free_port)
     "$srt" receive --listen "127.0.0.1:$port" "$@" >pipe 2>receiver.err 3>&- &
     receiver=$!
     exec 7<pipe
@@ -131,10 +136,11 @@ short="--duration 200ms --rate 5Mbit/s"
 }
 
 @test "srt passes the whole way over UDP alone: feed and sink" {
-    "$srt" sink --listen 127.0.0.1:41999 >sink.out 2>sink.err 3>&- &
+    port=$(free_port)
+    "$srt" sink --listen "127.0.0.1:$port" >sink.out 2>sink.err 3>&- &
     receiver=$!
     wait_for grep -q ready sink.out
-    "$srt" feed --call 127.0.0.1:41999 --duration 100ms --rate 1Mbit/s >feed.out
+    "$srt" feed --call "127.0.0.1:$port" --duration 100ms --rate 1Mbit/s >feed.out
     wait "$receiver"
     receiver=
     [ "$(value payload sink.out)" = intact ]
