@@ -56,7 +56,7 @@ static const struct row rows[] = {
      "SRTO_UDP_SNDBUF and SRTO_UDP_RCVBUF (default 8MiB)"},
     {"pending", INTEGER, AT(pending), 1, 1048576, "N",
      "payloads of a stream that may be unacknowledged; the rest of what is\n"
-     "offered then waits, at most 20 ms of it (default 64)"},
+     "offered then waits, at most 200 ms of it (default 64)"},
     {"auth", SWITCH, AT(auth), 0, 0, "on|off",
      "the listener lets in only who shows the secret in its streamid (default off)"},
     {"secret", TEXT, AT(secret), 0, 0, "TEXT", "for --auth on (default 'open sesame')"},
