@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -67,6 +68,8 @@ static void become(const struct spawn *s, const struct pipes *p, int confine_fd,
 
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
+    if (s->stopped) /* it and all it starts can be ended together */
+        setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent)
         _exit(127);
@@ -122,8 +125,15 @@ static int not_started(const struct spawn *s, const struct failure *f, struct er
     return err_sys(err, ERR_SYSTEM, f->sys_errno, "cannot execute '%s'", s->argv[0]);
 }
 
-static int wait_for(pid_t pid, int *status)
+/* Until it has ended. A signal that asks for the end is passed on. */
+static int wait_for(pid_t pid, int (*stopped)(void), int *status)
 {
+    struct pollfd wake = {.fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN};
+
+    while (wake.fd >= 0 && poll(&wake, 1, -1) < 0 && errno == EINTR)
+        if (stopped && stopped())
+            kill(-pid, SIGTERM);
+    close_fd(&wake.fd);
     while (waitpid(pid, status, 0) < 0)
         if (errno != EINTR)
             return -1;
@@ -144,7 +154,7 @@ static int follow(const struct spawn *s, struct pipes *p, pid_t pid, struct buf 
     do
         n = read(p->failed[0], &f, sizeof f);
     while (n < 0 && errno == EINTR);
-    if (wait_for(pid, &end->status) != 0)
+    if (wait_for(pid, s->stopped, &end->status) != 0)
         return err_sys(err, ERR_SYSTEM, errno, "cannot wait for '%s'", s->argv[0]);
     return n == (ssize_t)sizeof f ? not_started(s, &f, err) : 0;
 }
@@ -167,6 +177,8 @@ int spawn_run(const struct spawn *s, struct buf *out, struct buf *errors, struct
     pid = fork();
     if (pid == 0)
         become(s, &p, confine_fd, parent);
+    if (pid > 0 && s->stopped)
+        setpgid(pid, pid); /* whoever comes first */
     if (pid < 0)
         err_sys(err, ERR_SYSTEM, errno, "cannot start '%s'", s->argv[0]);
     else

@@ -274,6 +274,7 @@ static int find_ends(struct bisection *b, struct err *err)
 static int bisect(struct settings *s, struct err *err)
 {
     struct bisection b = {.s = s};
+    struct held held;
     int status = -1;
 
     if (s->operands.count - s->after_dashes < 2)
@@ -285,10 +286,12 @@ static int bisect(struct settings *s, struct err *err)
     if (s->plan)
         return err_set(err, ERR_USAGE, "option '--plan': what is run depends on what is found");
     s->no_merge_base = true;
+    held_begin(&held);
     if (repository_open(&b.repository, &s->arena, err) == 0 && find_ends(&b, err) == 0 &&
         choose_folder(&b, err) == 0)
         status = bisect_all(&b, err);
     repository_close(&b.repository);
+    held_end(&held);
     return status;
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/units.h"
+#include "cli/held.h"
 #include "cli/plan_text.h"
 #include "cli/settings.h"
 #include "cli/terminal.h"
@@ -106,6 +107,7 @@ static void request_git(const struct settings *s, struct plan_request *q)
     q->no_accepted = s->no_accepted;
     q->build_note = on_build;
     q->build_log = on_build_log;
+    q->build_stopped = held_signal;
 }
 
 int planning_init(struct planning *g, struct settings *s, struct err *err)
@@ -159,8 +161,18 @@ void planning_notes(const struct settings *s, const struct plan *plan)
 int planning_build(struct planning *g, const struct plan_request *q, struct plan *plan,
                    struct err *err)
 {
-    int rc = plan_build(plan, q, &g->s->arena, err);
+    const bool builds = q->build || q->product || q->files.count;
+    struct held held;
+    int rc;
 
+    if (builds) /* what is exported and built lies in folders that must not be left behind */
+        held_begin(&held);
+    rc = plan_build(plan, q, &g->s->arena, err);
+    if (builds) {
+        if (rc == 0 && held_signal())
+            rc = err_set(err, ERR_INTERRUPTED, "ended by a signal before the first run");
+        held_end(&held);
+    }
     supports_close(&g->supports);
     if (rc != 0)
         return -1;

@@ -315,12 +315,15 @@ static int execute_build(const struct build_request *q, const struct place *p, s
     s.argv = argv.items;
     s.envp = env.items;
     s.writes = writes.items;
+    s.stopped = q->stopped;
     s.output_fd = open(p->log, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
     if (s.output_fd < 0)
         return err_sys(err, ERR_SYSTEM, errno, "cannot write '%s'", p->log);
     rc = spawn_run(&s, NULL, NULL, &end, err);
     close(s.output_fd);
     b->confined = end.confined;
+    if (rc == 0 && q->stopped && q->stopped())
+        return err_set(err, ERR_INTERRUPTED, "the build was ended by a signal");
     if (rc == 0 && end.status != 0)
         return build_failed(q, p, &end, end.confined, err);
     return rc;

@@ -21,6 +21,7 @@ struct build_request {
     void (*note)(void *user, const char *text);     /* what goes on; NULL: nobody asks */
     void (*log_line)(void *user, const char *line); /* the end of a failed build's log */
     void *user;
+    int (*stopped)(void); /* whether a signal asks for the end; NULL: never */
 };
 
 struct built {
@@ -36,7 +37,8 @@ struct built {
 
 /*
  * Builds the revision, or finds the build. `who` is for messages ("baseline"). A command that
- * cannot be split is ERR_USAGE; a build that fails is ERR_MEASURE, naming its log.
+ * cannot be split is ERR_USAGE; a build that fails is ERR_MEASURE, naming its log;
+ * one that a signal ended is ERR_INTERRUPTED.
  */
 int build_revision(const struct build_request *q, struct repository *r, const struct revision *v,
                    const char *who, struct built *out, struct err *err);

@@ -248,6 +248,7 @@ static int build_one(struct gathering *g, size_t i, const char *command, const c
         .note = g->q->build_note,
         .log_line = g->q->build_log,
         .user = g->q->user,
+        .stopped = g->q->build_stopped,
     };
     struct built built;
 

@@ -43,6 +43,7 @@ struct plan_request {
     struct strings candidate_roles; /* roles that candidates replace; none: all */
     bool no_merge_base;
     void (*build_note)(void *user, const char *text);
+    int (*build_stopped)(void); /* whether a signal asks for the end; NULL: never */
     void (*build_log)(void *user, const char *line); /* the end of a failed build's log */
     const char *impair; /* compare and run: tc's netem words for a quick network; NULL: none */
     /*

@@ -304,3 +304,19 @@ END
     expect_status 2
     expect_err "'--control' needs '--build'"
 }
+
+@test "a signal ends a build, and nothing is left behind" {
+    printf 'all:\n\ttouch started && sleep 300.125\n' >Makefile
+    git commit -q -a -m slow
+    "$ABBA" run --no-lock t/p --build make --product out/prog --baseline git:HEAD \
+        --candidate git:first --no-merge-base -q >out.txt 2>err.txt &
+    pid=$!
+    started() { compgen -G "$HOME/.cache/abba/builds/*/tree/started" >/dev/null; }
+    wait_for started
+    kill -TERM "$pid"
+    status=0
+    wait "$pid" || status=$?
+    [ "$status" = 143 ]
+    wait_for no_process 'sleep 300.125'
+    nothing_left
+}
