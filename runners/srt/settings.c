@@ -68,13 +68,19 @@ static int set_cipher(const struct library *lib, SRTSOCKET s, const struct optio
     return 1;
 }
 
+/* 1 where the library has none, or not that cipher. */
 static int set_encryption(const struct library *lib, SRTSOCKET s, const struct options *o,
                           struct err *e)
 {
     if (!o->passphrase[0])
         return 0;
-    if (set(lib, s, SRTO_PASSPHRASE, "SRTO_PASSPHRASE", o->passphrase, strlen(o->passphrase), e) ||
-        (o->key_length && set_int(lib, s, SRTO_PBKEYLEN, "SRTO_PBKEYLEN", o->key_length, e)))
+    /* Its length was checked: a library that refuses it was built without encryption. */
+    if (lib->setsockflag(s, SRTO_PASSPHRASE, o->passphrase, (int)strlen(o->passphrase)) != 0) {
+        library_error(lib, e, "libsrt %s has no encryption, it refuses SRTO_PASSPHRASE",
+                      lib->version);
+        return 1;
+    }
+    if (o->key_length && set_int(lib, s, SRTO_PBKEYLEN, "SRTO_PBKEYLEN", o->key_length, e))
         return -1;
     return set_cipher(lib, s, o, e);
 }
