@@ -26,8 +26,6 @@
 #define RECORD_MAX ((size_t)4 << 20)
 #define SOURCE_DATE "SOURCE_DATE_EPOCH=315532800" /* 1980, the first year that zip knows */
 
-extern char **environ;
-
 /* A build while it is made or looked for. */
 struct place {
     const char *root;   /* of all builds */
