@@ -262,6 +262,8 @@ static bool settled(const struct http_request *q, struct http_response *r, const
         return ftruncate(q->file, 0) != 0;
     }
     *why = status_words(r->status);
+    if (q->once && r->status >= 500 && r->status != 503)
+        return true;
     return !busy(r->status);
 }
 

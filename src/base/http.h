@@ -83,6 +83,7 @@ struct http_request {
     bool to_file; /* the body of a good answer goes to `file`, behind what it holds already */
     int file;
     bool repeatable; /* POST and PATCH: may be sent again although the first may have arrived */
+    bool once;       /* an answer that leaves open whether it was done (500, 502, 504) ends it */
 };
 
 struct http_response {
@@ -127,6 +128,9 @@ int http_refused(const struct http_request *q, const struct http_response *r, co
 
 /* The value of an answer's header, name in any case; NULL: there is none. */
 const char *http_header(const struct http_response *r, const char *name);
+
+/* "GET", "POST", ... */
+const char *http_method_name(enum http_method m);
 
 void http_response_release(struct http_response *r);
 

@@ -29,6 +29,4 @@ void http_try_close(struct http *h);
 enum http_outcome http_try(struct http *h, const struct http_request *q, int64_t left_ns,
                            struct buf *etag, bool *sent, struct http_response *r, struct err *err);
 
-const char *http_method_name(enum http_method m);
-
 #endif

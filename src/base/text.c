@@ -174,7 +174,30 @@ static void markdown_char(struct buf *out, uint32_t code)
         text_encode(out, code);
 }
 
-/* GitHub makes links of words that start with "www." and of hex that looks like a commit. */
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_letter(char c)
+{
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+}
+
+/* Whether a reference begins with or goes on after the character at `s`: GitLab's !1, $1, &1,
+ * ~label, %milestone; "GH-1" and other trackers' "KEY-1", which both services know. */
+static bool begins_reference(const char *start, const char *s)
+{
+    char before = s > start ? s[-1] : ' ';
+
+    if (strchr("!$&", *s))
+        return is_digit(s[1]);
+    if (strchr("~%", *s))
+        return (is_digit(s[1]) || is_letter(s[1]) || s[1] == '"') && !is_digit(before);
+    return *s == '-' && is_digit(s[1]) && before >= 'A' && before <= 'Z';
+}
+
+/* GitHub makes links of words that start with "www.". */
 static bool starts_www(const char *s)
 {
     return strncasecmp(s, "www.", 4) == 0;
@@ -182,6 +205,7 @@ static bool starts_www(const char *s)
 
 void text_markdown(struct buf *out, const char *s)
 {
+    const char *start = s;
     uint32_t code;
 
     while (*s != '\0') {
@@ -190,8 +214,11 @@ void text_markdown(struct buf *out, const char *s)
             s += 3;
             continue;
         }
+        bool reference = begins_reference(start, s);
         s += next_char(s, &code);
         markdown_char(out, code);
+        if (reference)
+            buf_addstr(out, ZERO_WIDTH_SPACE);
     }
 }
 

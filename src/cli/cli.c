@@ -25,6 +25,7 @@ const struct command_def *const cli_commands[] = {
     &command_unpack,
     &command_push,
     &command_pull,
+    &command_notify,
     &command_import,
     &command_prune,
     &command_pin,

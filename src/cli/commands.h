@@ -17,6 +17,7 @@ extern const struct command_def command_pack;
 extern const struct command_def command_unpack;
 extern const struct command_def command_push;
 extern const struct command_def command_pull;
+extern const struct command_def command_notify;
 extern const struct command_def command_import;
 extern const struct command_def command_prune;
 extern const struct command_def command_pin;

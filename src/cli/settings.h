@@ -68,6 +68,13 @@ struct settings {
     int64_t stall_ns, retry_pause_ns, tries; /* push, pull */
     const char *part_size;                   /* push */
 
+    /* notify */
+    int service; /* enum service */
+    const char *webhook, *repository, *commit, *name;
+    int64_t pull_request; /* 0: not given */
+    int64_t max_bytes;
+    bool no_status, no_comment, require_notify;
+
     /* other sub-commands */
     const char *digest;     /* verify, unpack */
     struct strings signers; /* verify */
@@ -76,8 +83,8 @@ struct settings {
     int64_t max_ratio;
     const char *runner, *split; /* import */
     const char *keep;           /* prune */
-    bool dry_run;
-    bool undo; /* pin */
+    bool dry_run;               /* prune, notify */
+    bool undo;                  /* pin */
     bool paired;
     struct strings require; /* doctor */
     bool names;             /* list */

@@ -129,7 +129,9 @@ static void markup_is_defused_in_markdown(void **state)
     assert_string_equal(markdown("https://x.y"), "https:\u200b//x.y");
     assert_string_equal(markdown("www.x.y"), "www\u200b.x.y");
     assert_string_equal(markdown("[a](b)"), "\\[a\\]\\(b\\)");
-    assert_string_equal(markdown("`code` *b* _i_ ~s~"), "\\`code\\` \\*b\\* \\_i\\_ \\~s\\~");
+    assert_string_equal(markdown("`code` *b* _i_ ~s~"), "\\`code\\` \\*b\\* \\_i\\_ \\~\u200bs\\~");
+    assert_string_equal(markdown("!1 %2 &3"), "\\!\u200b1 %\u200b2 &amp;\u200b3");
+    assert_string_equal(markdown("GH-12 x-1 5%x"), "GH\\-\u200b12 x\\-1 5%x");
     assert_string_equal(markdown("a\nb"), "a b");
     assert_string_equal(markdown("\x1b\u202e\xff"), "\ufffd\ufffd\ufffd");
 }
