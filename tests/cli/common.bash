@@ -58,6 +58,15 @@ wait_for() {
     done
 }
 
+# The kernel takes long to make a network on a machine that others load: nothing can be said then.
+skip_if_too_busy_for_a_network() {
+    [[ "$err" != *"a probe of its network"* ]] || skip "too busy for a network"
+}
+
+entries_in() { # FOLDER
+    find "$1" -mindepth 1 -maxdepth 1 | wc -l
+}
+
 nothing_left() {
     [ -z "$(ls -A "$TMPDIR")" ] || fail "left in TMPDIR: $(ls -A "$TMPDIR")"
 }

@@ -128,8 +128,8 @@ verdict_of_copies() {
     make_library one "value=1" # found by an absolute path
     mkdir copy && cp one/say copy/say
     [ "$(verdict_of_copies one/say copy/say)" = identical ]
-    make_library three "value=1" '$ORIGIN'
-    make_library four "value=2" '$ORIGIN'
+    make_library three "value=1" "\$ORIGIN"
+    make_library four "value=2" "\$ORIGIN"
     cp three/say four/say
     cmp three/say four/say
     [ "$(verdict_of_copies three/say four/say)" = regressed ]
@@ -144,6 +144,7 @@ verdict_of_copies() {
     echo 'value=1' >five/figure
     echo 'value=2' >six/figure
     for folder in five six; do
+        # shellcheck disable=SC2016 # the script's own words
         printf '#!/bin/sh\ncat "$(dirname "$0")/figure"\n' >$folder/say
         chmod +x $folder/say
     done

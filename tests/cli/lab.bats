@@ -80,6 +80,7 @@ lab() {
         "[('value', 2097152, 'second')]" ]
     abba report L --format markdown
     expect_out "## abba: regressed"
+    # shellcheck disable=SC2016 # Markdown's backticks
     expect_out '| `value` | +20.0% | +2.00MiB | `worse` | `second` | `t/p` |'
     expect_out "<details open><summary>second: regressed</summary>"
     expect_out "<details><summary>first: passed</summary>"
@@ -151,11 +152,11 @@ END
     # it is complete: the next one is a new one
     sleep 1
     lab -q
-    [ "$(ls archive | wc -l)" = 2 ]
+    [ "$(entries_in archive)" = 2 ]
     # other plans are another lab
     rm -r "$folder/03-third" "$folder/SHA256SUMS"
     lab -n 6 -q
-    [ "$(ls archive | wc -l)" = 3 ]
+    [ "$(entries_in archive)" = 3 ]
 }
 
 @test "--archive refuses what is not this lab" {
