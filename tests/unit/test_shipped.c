@@ -164,6 +164,34 @@ static void check_load(const struct runner *r, const struct profile *p)
         assert_true(r->load[i].default_text || profile_load(p, r->load[i].name));
 }
 
+/* Runners of one family take the same load, so that profiles of the family's folder serve them all.
+ */
+static const char *const rtc_family[] = {"usrsctp", "pion", "libdatachannel", "libwebrtc"};
+#define RTC_FAMILY (sizeof(rtc_family) / sizeof(rtc_family[0]))
+
+static bool in_rtc_family(const char *runner)
+{
+    for (size_t i = 0; i < RTC_FAMILY; i++)
+        if (strncmp(runner, rtc_family[i], strlen(rtc_family[i])) == 0 &&
+            (runner[strlen(rtc_family[i])] == '/' || runner[strlen(rtc_family[i])] == '\0'))
+            return true;
+    return false;
+}
+
+static void check_owner(const struct profile *p, struct arena *arena)
+{
+    if (strncmp(p->name, "rtc/", 4) != 0) {
+        assert_int_equal(strncmp(p->name, p->runner, strlen(p->runner)), 0);
+        return;
+    }
+    assert_true(in_rtc_family(p->runner));
+    for (size_t i = 0; i < RTC_FAMILY; i++) {
+        struct runner r = load_runner(rtc_family[i], arena);
+
+        check_load(&r, p);
+    }
+}
+
 static void every_profile_has_its_files_name_and_its_runners_load(void **state)
 {
     glob_t found;
@@ -180,7 +208,7 @@ static void every_profile_has_its_files_name_and_its_runners_load(void **state)
         assert_int_equal(profile_decode(&p, j, found.gl_pathv[i], &arena, &err), 0);
         json_free(j);
         assert_string_equal(arena_printf(&arena, "profiles/%s.json", p.name), found.gl_pathv[i]);
-        assert_int_equal(strncmp(p.name, p.runner, strlen(p.runner)), 0);
+        check_owner(&p, &arena);
         r = load_runner(p.runner, &arena);
         check_load(&r, &p);
         arena_release(&arena);
@@ -198,7 +226,9 @@ static void every_runner_has_a_profile(void **state)
         struct arena arena = ARENA_INIT;
         const char *name = found.gl_pathv[i] + strlen("runners/");
         const char *pattern =
-            arena_printf(&arena, "profiles/%.*s/*.json", (int)strcspn(name, "/"), name);
+            arena_printf(&arena, "profiles/%.*s/*.json",
+                         in_rtc_family(name) ? (int)strlen("rtc") : (int)strcspn(name, "/"),
+                         in_rtc_family(name) ? "rtc" : name);
 
         if (glob(pattern, 0, NULL, &profiles))
             fail_msg("%s: none", pattern);
