@@ -2,7 +2,7 @@
 
 #include "base/files.h"
 #include "base/mem.h"
-#include "cli/networks.h"
+#include "net/namespace.h"
 #include "run/cgroup.h"
 #include "run/run.h"
 
@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void add(struct checks *c, const char *name, enum check_state state, const char *found,
+void checks_add(struct checks *c, const char *name, enum check_state state, const char *found,
                 const char *mend)
 {
     ABBA_ASSERT(c->count < CHECKS_MAX);
@@ -46,14 +46,21 @@ static const char *const default_events[] = {
 };
 #define HARDWARE_EVENTS 5
 
-static void check_isolation(struct checks *c, enum isolation isolation)
+/* Only root gets process namespaces; where root does not, a container is the reason. */
+static void check_isolation(struct checks *c, enum isolation isolation, struct arena *arena)
 {
-    if (isolation == ISOLATION_PID_NAMESPACE)
-        add(c, "pid-namespace", CHECK_OK, "each program runs in a process namespace of its own",
-            NULL);
-    else
-        add(c, "pid-namespace", CHECK_MISSING,
-            "no: programs are followed and ended as a subreaper does", "run abba as root");
+    if (isolation == ISOLATION_PID_NAMESPACE) {
+        checks_add(c, "pid-namespace", CHECK_OK,
+                   "each program runs in a process namespace of its own", NULL);
+        return;
+    }
+    struct namespace_reason why = {"only root may make them", "run abba as root"};
+    if (geteuid() == 0)
+        why = namespace_why_not(EPERM, "", arena);
+    checks_add(
+        c, "pid-namespace", CHECK_MISSING,
+        arena_printf(arena, "no: programs are followed and ended as a subreaper does; %s", why.why),
+        why.mend);
 }
 
 static void check_pmu(struct checks *c, struct arena *arena)
@@ -66,14 +73,17 @@ static void check_pmu(struct checks *c, struct arena *arena)
             reason = c->counters[i].reason;
     }
     if (works == HARDWARE_EVENTS)
-        add(c, "pmu", CHECK_OK, "all five hardware counters count", NULL);
+        checks_add(c, "pmu", CHECK_OK, "all five hardware counters count", NULL);
     else
-        add(c, "pmu", CHECK_MISSING,
+        checks_add(
+            c, "pmu", CHECK_MISSING,
             arena_printf(arena, "%zu of %d hardware counters count%s%s", works, HARDWARE_EVENTS,
                          reason ? ": " : "", reason ? reason : ""),
             works ? "--event names others that this CPU has (abba list events)"
-                  : "on a virtual machine: give it a virtual PMU (QEMU/KVM: -cpu host,pmu=on), or "
-                    "use bare metal; else: sudo sysctl kernel.perf_event_paranoid=1");
+            : reason && strstr(reason, "seccomp")
+                ? "docker run --security-opt seccomp=unconfined --cap-add PERFMON ..."
+                : "on a virtual machine: give it a virtual PMU (QEMU/KVM: -cpu host,pmu=on), or "
+                  "use bare metal; else: sudo sysctl kernel.perf_event_paranoid=1");
 }
 
 /* Opens a host as a series does, to see what it gets. */
@@ -85,8 +95,9 @@ static void check_host(struct checks *c, struct arena *arena)
     for (size_t i = 0; i < sizeof(default_events) / sizeof(default_events[0]); i++)
         strings_add(&options.events, arena, default_events[i]);
     if (run_host_open(&host, &options, &err) != 0) {
-        add(c, "pid-namespace", CHECK_MISSING, arena_strdup(arena, err.msg), "run abba as root");
-        add(c, "pmu", CHECK_MISSING, "not tried: no program could be started", NULL);
+        checks_add(c, "pid-namespace", CHECK_MISSING, arena_strdup(arena, err.msg),
+                   "run abba as root");
+        checks_add(c, "pmu", CHECK_MISSING, "not tried: no program could be started", NULL);
         return;
     }
     const struct machine_counter *counters = run_host_counters(host, &c->counter_count);
@@ -97,7 +108,7 @@ static void check_host(struct checks *c, struct arena *arena)
         if (counters[i].reason)
             c->counters[i].reason = arena_strdup(arena, counters[i].reason);
     }
-    check_isolation(c, run_host_isolation(host));
+    check_isolation(c, run_host_isolation(host), arena);
     check_pmu(c, arena);
     run_host_close(host);
 }
@@ -106,8 +117,8 @@ static void check_paranoid(struct checks *c, struct arena *arena)
 {
     const char *level = look("/proc/sys/kernel/perf_event_paranoid", arena);
     if (!level) {
-        add(c, "perf-events", CHECK_MISSING, "the kernel has no perf events",
-            "a kernel with CONFIG_PERF_EVENTS");
+        checks_add(c, "perf-events", CHECK_MISSING, "the kernel has no perf events",
+                   "a kernel with CONFIG_PERF_EVENTS");
         return;
     }
     long number = strtol(level, NULL, 10);
@@ -115,53 +126,9 @@ static void check_paranoid(struct checks *c, struct arena *arena)
     /* Above 2 is Debian's and Ubuntu's addition. */
     const char *effect =
         number > 2 ? ": only root may count" : ": user code may be counted, the kernel's part not";
-    add(c, "perf-events", allowed ? CHECK_OK : CHECK_NOTE,
-        arena_printf(arena, "perf_event_paranoid is %s%s", level, allowed ? "" : effect),
-        "sudo sysctl kernel.perf_event_paranoid=1");
-}
-
-/* Tried in a child, so that abba stays where it is. */
-static void check_user_namespace(struct checks *c, struct arena *arena)
-{
-    int status = 0;
-    pid_t pid = fork();
-    if (pid == 0)
-        _exit(unshare(CLONE_NEWUSER) == 0 ? 0 : errno & 0x7f);
-    if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
-        status = EAGAIN << 8;
-    int code = WEXITSTATUS(status);
-    if (code == 0)
-        add(c, "user-namespace", CHECK_OK, "may be made", NULL);
-    else
-        add(c, "user-namespace", CHECK_MISSING,
-            arena_printf(arena, "may not be made: %s", strerror(code)),
-            "sudo sysctl user.max_user_namespaces=10000 (Debian: kernel.unprivileged_userns_clone=1"
-            ", Ubuntu: kernel.apparmor_restrict_unprivileged_userns=0)");
-}
-
-/* Makes namespaces, devices and rules in them as a run does, and leaves them. */
-static void check_network(struct checks *c, struct arena *arena)
-{
-    struct networks n = {0};
-    struct err err = {0};
-
-    if (networks_look(&n, arena, &err) < 0)
-        add(c, "network", CHECK_MISSING, arena_strdup(arena, err.msg), NULL);
-    else if (!n.ability.namespaces)
-        add(c, "network", CHECK_MISSING,
-            arena_printf(arena, "no private networks: %s", n.ability.reason), n.ability.hint);
-    else if (n.ability.kernel)
-        add(c, "network", CHECK_OK, "private networks, impaired by the kernel's sch_netem", NULL);
-    else if (n.ability.user)
-        add(c, "network", CHECK_OK,
-            arena_printf(arena, "private networks, impaired by abba's own shaper (%s)",
-                         n.ability.kernel_reason),
-            NULL);
-    else
-        add(c, "network", CHECK_MISSING,
-            arena_printf(arena, "private networks, but no impairment: %s; %s",
-                         n.ability.kernel_reason, n.ability.user_reason),
-            n.ability.hint);
+    checks_add(c, "perf-events", allowed ? CHECK_OK : CHECK_NOTE,
+               arena_printf(arena, "perf_event_paranoid is %s%s", level, allowed ? "" : effect),
+               "sudo sysctl kernel.perf_event_paranoid=1");
 }
 
 /* Makes a group as a run does, and removes it. */
@@ -170,12 +137,13 @@ static void check_cgroup(struct checks *c, struct arena *arena)
     struct cgroup group;
     if (cgroup_open(&group, &cgroup_system, 999) == 0) {
         cgroup_close(&group);
-        add(c, "cgroup", CHECK_OK, "v2, groups may be made: CPU time has a second source", NULL);
+        checks_add(c, "cgroup", CHECK_OK, "v2, groups may be made: CPU time has a second source",
+                   NULL);
         return;
     }
-    add(c, "cgroup", CHECK_NOTE,
-        arena_printf(arena, "CPU time has no second source: %s", group.why),
-        "systemd-run --user --scope -p Delegate=yes abba ... (needs cgroup v2)");
+    checks_add(c, "cgroup", CHECK_NOTE,
+               arena_printf(arena, "CPU time has no second source: %s", group.why),
+               "systemd-run --user --scope -p Delegate=yes abba ... (needs cgroup v2)");
 }
 
 /* ---- what disturbs ---- */
@@ -183,9 +151,9 @@ static void check_cgroup(struct checks *c, struct arena *arena)
 static void check_psi(struct checks *c, struct arena *arena)
 {
     const char *psi = look("/proc/pressure/cpu", arena);
-    add(c, "psi", psi ? CHECK_OK : CHECK_NOTE,
-        psi ? "CPU pressure can be read" : "no pressure figures: noisy pairs cannot be told",
-        "boot with psi=1");
+    checks_add(c, "psi", psi ? CHECK_OK : CHECK_NOTE,
+               psi ? "CPU pressure can be read" : "no pressure figures: noisy pairs cannot be told",
+               "boot with psi=1");
 }
 
 static void check_steal(struct checks *c, struct arena *arena)
@@ -199,30 +167,30 @@ static void check_steal(struct checks *c, struct arena *arena)
     for (size_t i = 0; i < 8; i++)
         all += t[i];
     double share = all ? (double)t[7] / (double)all : 0;
-    add(c, "steal", share < 0.01 ? CHECK_OK : CHECK_NOTE,
-        arena_printf(arena, "%.2g%% of CPU time went to other virtual machines since boot",
-                     100 * share),
-        "a machine of its own, or dedicated CPUs");
+    checks_add(c, "steal", share < 0.01 ? CHECK_OK : CHECK_NOTE,
+               arena_printf(arena, "%.2g%% of CPU time went to other virtual machines since boot",
+                            100 * share),
+               "a machine of its own, or dedicated CPUs");
 }
 
 static void check_aslr(struct checks *c, struct arena *arena)
 {
     const char *aslr = look("/proc/sys/kernel/randomize_va_space", arena);
     if (aslr)
-        add(c, "aslr", CHECK_OK,
-            strcmp(aslr, "0") == 0 ? "off, for both of a pair"
-                                   : "on, for both of a pair: layouts vary from run to run",
-            NULL);
+        checks_add(c, "aslr", CHECK_OK,
+                   strcmp(aslr, "0") == 0 ? "off, for both of a pair"
+                                          : "on, for both of a pair: layouts vary from run to run",
+                   NULL);
 }
 
 static void check_governor(struct checks *c, struct arena *arena)
 {
     const char *governor = look("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", arena);
     if (!governor)
-        add(c, "governor", CHECK_NOTE, "unknown: the host decides about frequencies", NULL);
+        checks_add(c, "governor", CHECK_NOTE, "unknown: the host decides about frequencies", NULL);
     else
-        add(c, "governor", strcmp(governor, "performance") == 0 ? CHECK_OK : CHECK_NOTE, governor,
-            "sudo cpupower frequency-set -g performance");
+        checks_add(c, "governor", strcmp(governor, "performance") == 0 ? CHECK_OK : CHECK_NOTE,
+                   governor, "sudo cpupower frequency-set -g performance");
 }
 
 static void check_turbo(struct checks *c, struct arena *arena)
@@ -230,25 +198,25 @@ static void check_turbo(struct checks *c, struct arena *arena)
     const char *no_turbo = look("/sys/devices/system/cpu/intel_pstate/no_turbo", arena);
     const char *boost = look("/sys/devices/system/cpu/cpufreq/boost", arena);
     if (no_turbo)
-        add(c, "turbo", strcmp(no_turbo, "1") == 0 ? CHECK_OK : CHECK_NOTE,
-            strcmp(no_turbo, "1") == 0 ? "off" : "on: frequencies vary with temperature",
-            "echo 1 | sudo tee /sys/devices/system/cpu/intel_pstate/no_turbo");
+        checks_add(c, "turbo", strcmp(no_turbo, "1") == 0 ? CHECK_OK : CHECK_NOTE,
+                   strcmp(no_turbo, "1") == 0 ? "off" : "on: frequencies vary with temperature",
+                   "echo 1 | sudo tee /sys/devices/system/cpu/intel_pstate/no_turbo");
     else if (boost)
-        add(c, "turbo", strcmp(boost, "0") == 0 ? CHECK_OK : CHECK_NOTE,
-            strcmp(boost, "0") == 0 ? "off" : "on: frequencies vary with temperature",
-            "echo 0 | sudo tee /sys/devices/system/cpu/cpufreq/boost");
+        checks_add(c, "turbo", strcmp(boost, "0") == 0 ? CHECK_OK : CHECK_NOTE,
+                   strcmp(boost, "0") == 0 ? "off" : "on: frequencies vary with temperature",
+                   "echo 0 | sudo tee /sys/devices/system/cpu/cpufreq/boost");
     else
-        add(c, "turbo", CHECK_NOTE, "unknown: this machine does not say", NULL);
+        checks_add(c, "turbo", CHECK_NOTE, "unknown: this machine does not say", NULL);
 }
 
 static void check_smt(struct checks *c, struct arena *arena)
 {
     const char *active = look("/sys/devices/system/cpu/smt/active", arena);
     bool on = active && strcmp(active, "1") == 0;
-    add(c, "smt", on ? CHECK_NOTE : CHECK_OK,
-        on ? "on: two threads of a core slow each other down" : "off, or one thread a core",
-        "--cpus with one thread of each core, or: echo off | sudo tee "
-        "/sys/devices/system/cpu/smt/control");
+    checks_add(c, "smt", on ? CHECK_NOTE : CHECK_OK,
+               on ? "on: two threads of a core slow each other down" : "off, or one thread a core",
+               "--cpus with one thread of each core, or: echo off | sudo tee "
+               "/sys/devices/system/cpu/smt/control");
 }
 
 static void check_cpus(struct checks *c, struct arena *arena)
@@ -256,10 +224,10 @@ static void check_cpus(struct checks *c, struct arena *arena)
     cpu_set_t set;
     long online = sysconf(_SC_NPROCESSORS_ONLN);
     int allowed = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 0;
-    add(c, "cpus", allowed >= 2 ? CHECK_OK : CHECK_NOTE,
-        arena_printf(arena, "%d of %ld may be used%s", allowed, online,
-                     allowed >= 2 ? "" : ": abba and what it measures share one"),
-        "give abba two CPUs or more");
+    checks_add(c, "cpus", allowed >= 2 ? CHECK_OK : CHECK_NOTE,
+               arena_printf(arena, "%d of %ld may be used%s", allowed, online,
+                            allowed >= 2 ? "" : ": abba and what it measures share one"),
+               "give abba two CPUs or more");
 }
 
 static void check_swap(struct checks *c, struct arena *arena)
@@ -274,12 +242,12 @@ static void check_swap(struct checks *c, struct arena *arena)
         (void)sscanf(line, "SwapFree: %llu", &rest);
     }
     fclose(f);
-    add(c, "swap", total == rest ? CHECK_OK : CHECK_NOTE,
-        total == 0 ? "none"
-        : total == rest
-            ? "there, not in use"
-            : arena_printf(arena, "%llu MiB in use: page faults cost time", (total - rest) / 1024),
-        "sudo swapoff -a");
+    checks_add(c, "swap", total == rest ? CHECK_OK : CHECK_NOTE,
+               total == 0      ? "none"
+               : total == rest ? "there, not in use"
+                               : arena_printf(arena, "%llu MiB in use: page faults cost time",
+                                              (total - rest) / 1024),
+               "sudo swapoff -a");
 }
 
 static void check_load(struct checks *c, struct arena *arena)
@@ -287,18 +255,17 @@ static void check_load(struct checks *c, struct arena *arena)
     const char *text = look("/proc/loadavg", arena);
     double load = text ? strtod(text, NULL) : 0;
     double limit = 0.5 * (double)sysconf(_SC_NPROCESSORS_ONLN);
-    add(c, "load", load < limit ? CHECK_OK : CHECK_NOTE,
-        arena_printf(arena, "load average of the last minute is %.2f%s", load,
-                     load < limit ? "" : ": something else is at work"),
-        "end other work (top shows it)");
+    checks_add(c, "load", load < limit ? CHECK_OK : CHECK_NOTE,
+               arena_printf(arena, "load average of the last minute is %.2f%s", load,
+                            load < limit ? "" : ": something else is at work"),
+               "end other work (top shows it)");
 }
 
 void checks_make(struct checks *c, struct arena *arena)
 {
     check_host(c, arena);
     check_paranoid(c, arena);
-    check_user_namespace(c, arena);
-    check_network(c, arena);
+    checks_network(c, arena);
     check_cgroup(c, arena);
     check_psi(c, arena);
     check_steal(c, arena);

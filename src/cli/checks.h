@@ -34,6 +34,11 @@ struct checks {
 /* Makes all checks, in some tens of milliseconds. Texts belong to the arena. */
 void checks_make(struct checks *c, struct arena *arena);
 
+/* For the parts: adds one; of namespaces, networks and the modules that they need. */
+void checks_add(struct checks *c, const char *name, enum check_state state, const char *found,
+                const char *mend);
+void checks_network(struct checks *c, struct arena *arena);
+
 const struct check *checks_find(const struct checks *c, const char *name);
 
 #endif

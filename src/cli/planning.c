@@ -12,6 +12,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* What isolation this machine reaches: it is part of the plan. */
 static int find_isolation(const char **isolation, struct err *err)
@@ -110,12 +111,23 @@ static void request_git(const struct settings *s, struct plan_request *q)
     q->build_stopped = held_signal;
 }
 
+/* A normal user has no process namespaces anywhere; where root has none, that is worth a word. */
+static void note_container(const struct planning *g)
+{
+    if (geteuid() == 0 && strcmp(g->isolation, isolation_name(ISOLATION_SUBREAPER)) == 0)
+        terminal_note(g->s, "no process namespaces here, as in a container without privileges: "
+                            "programs are followed and ended as a subreaper does");
+}
+
 int planning_init(struct planning *g, struct settings *s, struct err *err)
 {
     *g = (struct planning){.s = s};
     if (check_events(s, err) != 0 || set_fetch(g, s, err) != 0)
         return -1;
-    return find_isolation(&g->isolation, err);
+    if (find_isolation(&g->isolation, err) != 0)
+        return -1;
+    note_container(g);
+    return 0;
 }
 
 void planning_request(struct planning *g, struct plan_request *q)

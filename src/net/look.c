@@ -85,8 +85,9 @@ static const char *say(struct arena *arena, const struct err *err)
 static void tell_namespaces(struct net_ability *a, const struct trial *t, struct arena *arena)
 {
     if (!t->namespaces) {
-        a->reason = namespace_why_not(t->err.sys_errno, "", arena);
-        a->hint = "run as root, or let the administrator allow user namespaces";
+        struct namespace_reason found = namespace_why_not(t->err.sys_errno, "", arena);
+        a->reason = found.why;
+        a->hint = found.mend;
     } else if (!t->veth && (t->veth_err.sys_errno == EPERM || t->veth_err.sys_errno == EACCES)) {
         a->reason = arena_printf(arena, "%s (it takes CAP_NET_ADMIN)", t->veth_err.msg);
         a->hint = "containers often take it from root";

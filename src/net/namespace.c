@@ -201,24 +201,79 @@ static bool has_seccomp(const char *root, struct arena *arena)
     return found;
 }
 
-const char *namespace_why_not(int sys_errno, const char *root, struct arena *arena)
+/* Whether a filter refuses unshare(2) itself: asked for what no kernel knows it would be EINVAL. */
+static bool filter_forbids(const char *root, struct arena *arena)
 {
-    if (sysctl_is(root, "user/max_user_namespaces", 0, arena))
-        return "user namespaces are forbidden: sysctl user.max_user_namespaces is 0";
-    if (sysctl_is(root, "kernel/unprivileged_userns_clone", 0, arena))
-        return "user namespaces are forbidden to normal users: sysctl "
-               "kernel.unprivileged_userns_clone is 0";
-    if (sysctl_is(root, "kernel/apparmor_restrict_unprivileged_userns", 1, arena))
-        return "AppArmor takes a normal user's rights in user namespaces away: sysctl "
-               "kernel.apparmor_restrict_unprivileged_userns is 1";
-    if (sysctl_is(root, "user/max_net_namespaces", 0, arena))
-        return "network namespaces are forbidden: sysctl user.max_net_namespaces is 0";
+    static const int unknown_flag = 1;
+
+    if (!has_seccomp(root, arena))
+        return false;
+    return root[0] || (unshare(unknown_flag) < 0 && errno != EINVAL);
+}
+
+/* The AppArmor profile that confines this process, or NULL. */
+static const char *apparmor_profile(const char *root, struct arena *arena)
+{
+    char text[256];
+
+    if (files_read_small(arena_printf(arena, "%s/proc/self/attr/apparmor/current", root), text,
+                         sizeof(text)) < 0 &&
+        files_read_small(arena_printf(arena, "%s/proc/self/attr/current", root), text,
+                         sizeof(text)) < 0)
+        return NULL;
+    text[strcspn(text, "\n")] = '\0';
+    return strstr(text, "(enforce)") ? arena_strdup(arena, text) : NULL;
+}
+
+static struct namespace_reason reason(const char *why, const char *mend)
+{
+    return (struct namespace_reason){.why = why, .mend = mend};
+}
+
+struct namespace_reason namespace_why_not(int sys_errno, const char *root, struct arena *arena)
+{
+    static const struct {
+        const char *name;
+        uint64_t bad;
+        const char *why, *mend;
+    } rules[] = {
+        {"user/max_user_namespaces", 0,
+         "user namespaces are forbidden: sysctl user.max_user_namespaces is 0",
+         "sudo sysctl user.max_user_namespaces=10000"},
+        {"kernel/unprivileged_userns_clone", 0,
+         "user namespaces are forbidden to normal users: sysctl kernel.unprivileged_userns_clone "
+         "is 0",
+         "sudo sysctl kernel.unprivileged_userns_clone=1, or run abba as root"},
+        {"kernel/apparmor_restrict_unprivileged_userns", 1,
+         "AppArmor takes a normal user's rights in user namespaces away: sysctl "
+         "kernel.apparmor_restrict_unprivileged_userns is 1",
+         "sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0, or run abba as root"},
+        {"user/max_net_namespaces", 0,
+         "network namespaces are forbidden: sysctl user.max_net_namespaces is 0",
+         "sudo sysctl user.max_net_namespaces=10000"},
+    };
+    const char *profile = apparmor_profile(root, arena);
+
+    if ((sys_errno == EPERM || sys_errno == ENOSYS) && filter_forbids(root, arena))
+        return reason("a seccomp filter, as containers have, forbids namespaces",
+                      "start the container with --privileged, or with --security-opt "
+                      "seccomp=unconfined --cap-add SYS_ADMIN --cap-add NET_ADMIN");
+    for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+        if (sysctl_is(root, rules[i].name, rules[i].bad, arena))
+            return reason(rules[i].why, rules[i].mend);
+    }
     if (sys_errno == ENOSPC)
-        return "too many namespaces: sysctl user.max_user_namespaces or user.max_net_namespaces "
-               "is used up";
-    if (sys_errno == EPERM && has_seccomp(root, arena))
-        return "a seccomp filter, as containers have, forbids namespaces";
+        return reason("too many namespaces: sysctl user.max_user_namespaces or "
+                      "user.max_net_namespaces is used up",
+                      "sudo sysctl user.max_user_namespaces=10000 user.max_net_namespaces=10000");
     if (sys_errno == EINVAL || sys_errno == ENOSYS)
-        return "the kernel has no network or user namespaces (CONFIG_NET_NS, CONFIG_USER_NS)";
-    return arena_printf(arena, "namespaces are forbidden: %s", strerror(sys_errno));
+        return reason("the kernel has no network or user namespaces (CONFIG_NET_NS, "
+                      "CONFIG_USER_NS)",
+                      "a kernel that has them");
+    if ((sys_errno == EPERM || sys_errno == EACCES) && profile)
+        return reason(arena_printf(arena, "AppArmor's profile '%s' forbids namespaces", profile),
+                      "start the container with --security-opt apparmor=unconfined, or allow "
+                      "'userns' in the profile");
+    return reason(arena_printf(arena, "namespaces are forbidden: %s", strerror(sys_errno)),
+                  "run as root, or let the administrator allow user namespaces");
 }

@@ -42,12 +42,18 @@ int namespace_offload_off(const char *device, struct err *err);
  */
 int namespace_settle(const char *device, struct err *err);
 
+/* One line each, in the arena or static. */
+struct namespace_reason {
+    const char *why;
+    const char *mend;
+};
+
 /*
  * Why this machine forbids network namespaces to this process, after namespace_permit or
- * namespace_new failed with `sys_errno`: the sysctl, AppArmor or seccomp rule, in one line in the
- * arena. `root` is "" for the real /proc, or a folder that holds a copy.
+ * namespace_new failed with `sys_errno`: the seccomp filter, sysctl, AppArmor profile or kernel,
+ * and what mends it. `root` is "" for the real /proc, or a folder that holds a copy.
  */
-const char *namespace_why_not(int sys_errno, const char *root, struct arena *arena);
+struct namespace_reason namespace_why_not(int sys_errno, const char *root, struct arena *arena);
 
 /* Whether the process has CAP_SYS_ADMIN where it is. */
 bool namespace_is_admin(void);

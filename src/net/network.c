@@ -126,7 +126,7 @@ static void explain(struct err *err)
 
     if (err->code == ERR_SYSTEM && !err->hint[0] &&
         (sys_errno == EPERM || sys_errno == ENOSPC || sys_errno == EACCES))
-        err_hint(err, "%s", namespace_why_not(sys_errno, "", &arena));
+        err_hint(err, "%s", namespace_why_not(sys_errno, "", &arena).why);
     arena_release(&arena);
 }
 

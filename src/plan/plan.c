@@ -319,27 +319,28 @@ static void note_network(struct plan *p, const struct profile *one, struct arena
 static int check_networks(struct plan *p, const struct plan_request *q, struct arena *arena,
                           struct err *err)
 {
-    size_t kept = 0, count = p->profile_count;
+    const size_t count = p->profile_count;
+    const char **why = arena_array(arena, count, sizeof(*why));
+    struct profile *all = arena_array(arena, count, sizeof(*all));
+    size_t kept = 0;
 
+    memcpy(all, p->profiles, count * sizeof(*all));
     for (size_t i = 0; i < count; i++) {
-        const struct profile *one = &p->profiles[i];
-        const char *reason = NULL;
-
-        if (one->network.topology != NET_HOST && q->look_at_network &&
-            q->look_at_network(q->user, one, &reason, &p->isolation, arena, err) < 0)
+        why[i] = NULL;
+        if (all[i].network.topology != NET_HOST && q->look_at_network &&
+            q->look_at_network(q->user, &all[i], &why[i], &p->isolation, arena, err) < 0)
             return -1;
-        if (reason && (q->impair || q->unsupported_fail || (i + 1 == count && kept == 0)))
-            return no_network(one, reason, err);
-        if (reason)
-            strings_add(&p->notes, arena,
-                        arena_printf(arena,
-                                     "profile '%s' is left out: its network is not to be had "
-                                     "here: %s",
-                                     one->name, reason));
-        else
-            p->profiles[kept++] = *one;
-        if (!reason)
-            note_network(p, &p->profiles[kept - 1], arena);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (why[i] && (q->impair || q->unsupported_fail || (i + 1 == count && kept == 0)))
+            return no_network(&all[i], why[i], err);
+        if (why[i]) {
+            support_note(p, all, why, count, i, "is left out: its network is not to be had here",
+                         "are left out: their networks are not to be had here", arena);
+            continue;
+        }
+        p->profiles[kept++] = all[i];
+        note_network(p, &p->profiles[kept - 1], arena);
     }
     p->profile_count = kept;
     return 0;

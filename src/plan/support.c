@@ -40,9 +40,8 @@ static int why_not(const struct plan *p, const struct plan_request *q, const str
     return 0;
 }
 
-/* One note for all profiles, among the first `count`, that have this reason. */
-static void note(struct plan *p, const struct profile *all, const char *const *why, size_t count,
-                 size_t first, struct arena *arena)
+void support_note(struct plan *p, const struct profile *all, const char *const *why, size_t count,
+                  size_t first, const char *one_is, const char *many_are, struct arena *arena)
 {
     struct buf names = BUF_INIT;
     size_t named = 0;
@@ -54,9 +53,8 @@ static void note(struct plan *p, const struct profile *all, const char *const *w
         if (why[i] && strcmp(why[i], why[first]) == 0)
             buf_printf(&names, "%s'%s'", named++ ? ", " : "", all[i].name);
     strings_add(&p->notes, arena,
-                arena_printf(arena, "%s %s %s left out, unsupported: %s",
-                             named > 1 ? "profiles" : "profile", names.data,
-                             named > 1 ? "are" : "is", why[first]));
+                arena_printf(arena, "%s %s %s: %s", named > 1 ? "profiles" : "profile", names.data,
+                             named > 1 ? many_are : one_is, why[first]));
     buf_release(&names);
 }
 
@@ -80,7 +78,8 @@ int support_check(struct plan *p, const struct plan_request *q, struct arena *ar
         else if (q->unsupported_fail || (i + 1 == count && kept == 0))
             return err_set(err, ERR_CONFIG, "profile '%s' is unsupported: %s", all[i].name, why[i]);
         else
-            note(p, all, why, count, i, arena);
+            support_note(p, all, why, count, i, "is left out, unsupported",
+                         "are left out, unsupported", arena);
     }
     p->profile_count = kept;
     return 0;

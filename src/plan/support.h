@@ -27,4 +27,11 @@ int support_command(const struct plan *p, const struct profile *profile,
 #define SUPPORT_EXIT_LACKING 3
 #define SUPPORT_LACKING "unsupported: "
 
+/*
+ * One note for all profiles from `first` to `count` that are left out for the reason why[first];
+ * none where an earlier one has it too. `one_is` and `many_are` say what is the matter.
+ */
+void support_note(struct plan *p, const struct profile *all, const char *const *why, size_t count,
+                  size_t first, const char *one_is, const char *many_are, struct arena *arena);
+
 #endif

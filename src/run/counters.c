@@ -133,20 +133,40 @@ static void set_status(struct machine_counter *m, enum value_status status, cons
     m->reason = reason;
 }
 
-static int paranoid_level(const struct counters *c)
+/* False where the kernel has no such setting, and so no counters. */
+static bool paranoid_level(const struct counters *c, int *level)
 {
     char path[512], text[32];
 
     snprintf(path, sizeof(path), "%s/proc/sys/kernel/perf_event_paranoid", c->kernel->root);
-    return files_read_small(path, text, sizeof(text)) > 0 ? (int)strtol(text, NULL, 10) : 2;
+    bool there = files_read_small(path, text, sizeof(text)) > 0;
+    *level = there ? (int)strtol(text, NULL, 10) : 2;
+    return there;
 }
 
 static const char no_pmu[] = "no PMU here (virtual machine?)";
 static const char not_of_pmu[] = "this CPU's counters cannot count it";
 
+/* Whether a filter refuses the call itself: flags that no kernel knows would be EINVAL. */
+static bool filter_forbids(const struct counters *c)
+{
+    struct perf_event_attr attr = {.size = sizeof(attr)};
+
+    if (c->kernel->open != system_open)
+        return false;
+    return syscall(SYS_perf_event_open, &attr, 0, -1, -1, ~0UL) < 0 && errno != EINVAL;
+}
+
+static const char filtered[] =
+    "a seccomp filter, as containers have, forbids perf_event_open: start the container with "
+    "--security-opt seccomp=unconfined --cap-add PERFMON";
+
 static void explain_open(struct counters *c, struct machine_counter *m,
                          const struct perf_event_attr *attr, int why)
 {
+    int level;
+    bool has_counters = paranoid_level(c, &level);
+
     switch (why) {
     case ENOENT:
         set_status(m, VALUE_UNSUPPORTED,
@@ -158,14 +178,18 @@ static void explain_open(struct counters *c, struct machine_counter *m,
     case EACCES:
     case EPERM:
         set_status(m, VALUE_DENIED,
-                   arena_printf(&c->arena,
-                                "kernel.perf_event_paranoid is %d; `sudo sysctl "
-                                "kernel.perf_event_paranoid=1` allows it",
-                                paranoid_level(c)));
+                   filter_forbids(c)
+                       ? filtered
+                       : arena_printf(&c->arena,
+                                      "kernel.perf_event_paranoid is %d; `sudo sysctl "
+                                      "kernel.perf_event_paranoid=1` allows it",
+                                      level));
         break;
     case ENOSYS:
-        set_status(m, VALUE_UNSUPPORTED,
-                   "this kernel has no performance counters, or a seccomp filter hides them");
+        if (has_counters)
+            set_status(m, VALUE_DENIED, filtered);
+        else
+            set_status(m, VALUE_UNSUPPORTED, "this kernel has no performance counters");
         break;
     case EINVAL:
     case EOPNOTSUPP:
@@ -286,9 +310,12 @@ static bool try_event(struct counters *c, struct perf_event_attr *attr, struct m
         goto refuse;
     }
     set_status(m, VALUE_OK, NULL);
-    if (attr->exclude_kernel && !user_only)
-        m->reason = arena_printf(&c->arena, "user code only: kernel.perf_event_paranoid is %d",
-                                 paranoid_level(c));
+    if (attr->exclude_kernel && !user_only) {
+        int level;
+        paranoid_level(c, &level);
+        m->reason =
+            arena_printf(&c->arena, "user code only: kernel.perf_event_paranoid is %d", level);
+    }
     return true;
 refuse:
     c->kernel->close(c->kernel->user, *fd);

@@ -44,3 +44,46 @@ setup() {
     abba doctor
     nothing_left
 }
+
+# As a container without privileges has it: "filter ERRNO CALLS -- COMMAND" of tests/cost.
+contained() {
+    status=0
+    output=$("$ABBA_BUILD/cost/filter" 1 clone3,unshare,mount,setns,perf_event_open -- "$ABBA" "$@" \
+        2>stderr.txt </dev/null) || status=$?
+    err=$(<stderr.txt)
+}
+
+@test "a seccomp filter is told from sysctls, and what mends it" {
+    contained doctor --require network,pmu,user-namespace
+    expect_status 3
+    text=$(tr -s ' \n' ' ' <<<"$output")
+    [[ "$text" == *"network no no private networks: a seccomp filter"* ]] || fail "network"
+    [[ "$text" == *"user-namespace no may not be made: a seccomp filter"* ]] || fail "user-namespace"
+    [[ "$text" == *"counters count: a seccomp filter"* ]] || fail "pmu"
+    expect_out "seccomp=unconfined"
+    expect_no "perf_event_paranoid=1"
+    for name in network pmu user-namespace; do
+        expect_err "$name ("
+    done
+}
+
+@test "a container without privileges: a subreaper, no networks, each said once" {
+    cat >bad.json <<'END'
+{"profile": "bad", "runner": "flow", "load": {"duration": "100ms"},
+ "network": {"impair": {"delay": "1ms"}}, "pairs": 2, "confirm": 0}
+END
+    sed 's/"bad"/"worse"/' bad.json >worse.json
+    sed 's/"bad"/"plain"/; /"network"/d; s/"duration": "100ms"},/&"pairs": 2, "confirm": 0}/' bad.json >plain.json
+    contained run --no-lock --aa --baseline flow ./bad.json ./plain.json ./worse.json --archive a \
+        --thresholds none
+    [ "$status" = 0 ] || [ "$status" = 3 ] || fail "status"
+    expect_err "profiles 'bad', 'worse' are left out: their networks are not to be had here: a seccomp filter"
+    [ "$(grep -c 'left out' <<<"$err")" = 1 ]
+    [ "$(id -u)" != 0 ] || [ "$(grep -c 'as a subreaper does' <<<"$err")" = 1 ] || fail "subreaper"
+    [ "$(wc -l <a/samples.jsonl)" = 4 ]
+    contained run --no-lock --aa --baseline flow ./bad.json ./plain.json --unsupported fail
+    expect_status 2
+    expect_err "profile 'bad': its network is not to be had here: a seccomp filter"
+    contained run --no-lock --aa --baseline flow ./bad.json
+    expect_status 2
+}

@@ -238,24 +238,44 @@ static void this_kernel_has_the_counters(void **state)
 /* ---- why not -----------------------------------------------------------------------------------
  */
 
-static void forbid(const char *root, const char *name, const char *value, struct arena *arena)
+static void write_proc(const char *root, const char *name, const char *text)
 {
-    char *path = arena_printf(arena, "%s/proc/sys/%s", root, name);
+    struct arena arena = ARENA_INIT;
+    char *path = arena_printf(&arena, "%s/proc/%s", root, name);
     struct err err;
 
-    assert_int_equal(files_mkdirs(files_dirname(arena, path), &err), 0);
-    assert_int_equal(files_write_atomic(path, value, strlen(value), &err), 0);
+    assert_int_equal(files_mkdirs(files_dirname(&arena, path), &err), 0);
+    assert_int_equal(files_write_atomic(path, text, strlen(text), &err), 0);
+    arena_release(&arena);
+}
+
+static void forbid(const char *root, const char *name, const char *value, struct arena *arena)
+{
+    write_proc(root, arena_printf(arena, "sys/%s", name), value);
+}
+
+static void expect_why(int sys_errno, const char *root, const char *says)
+{
+    struct arena arena = ARENA_INIT;
+    const char *why = namespace_why_not(sys_errno, root, &arena).why;
+
+    if (!strstr(why, says))
+        fail_msg("found '%s', wanted '%s'", why, says);
+    arena_release(&arena);
 }
 
 static void the_rule_that_forbids_namespaces_is_named(void **state)
 {
     static const struct {
-        const char *name, *bad, *good, *says;
+        const char *name, *bad, *good, *says, *mend;
     } rules[] = {
         {"kernel/apparmor_restrict_unprivileged_userns", "1\n", "0\n",
-         "kernel.apparmor_restrict_unprivileged_userns is 1"},
-        {"kernel/unprivileged_userns_clone", "0\n", "1\n", "kernel.unprivileged_userns_clone is 0"},
-        {"user/max_user_namespaces", "0\n", "1000\n", "user.max_user_namespaces is 0"},
+         "kernel.apparmor_restrict_unprivileged_userns is 1",
+         "kernel.apparmor_restrict_unprivileged_userns=0"},
+        {"kernel/unprivileged_userns_clone", "0\n", "1\n", "kernel.unprivileged_userns_clone is 0",
+         "kernel.unprivileged_userns_clone=1"},
+        {"user/max_user_namespaces", "0\n", "1000\n", "user.max_user_namespaces is 0",
+         "user.max_user_namespaces=10000"},
     };
     char root[] = "/tmp/abba-proof-XXXXXX";
     struct arena arena = ARENA_INIT;
@@ -265,12 +285,20 @@ static void the_rule_that_forbids_namespaces_is_named(void **state)
     assert_non_null(mkdtemp(root));
     for (size_t i = 0; i < 3; i++) {
         forbid(root, rules[i].name, rules[i].bad, &arena);
-        assert_non_null(strstr(namespace_why_not(EPERM, root, &arena), rules[i].says));
+        assert_non_null(strstr(namespace_why_not(EPERM, root, &arena).why, rules[i].says));
+        assert_non_null(strstr(namespace_why_not(EPERM, root, &arena).mend, rules[i].mend));
         forbid(root, rules[i].name, rules[i].good, &arena);
     }
-    assert_non_null(strstr(namespace_why_not(ENOSPC, root, &arena), "used up"));
-    assert_non_null(strstr(namespace_why_not(EINVAL, root, &arena), "CONFIG_USER_NS"));
-    assert_non_null(strstr(namespace_why_not(EPERM, root, &arena), "not permitted"));
+    expect_why(ENOSPC, root, "used up");
+    expect_why(EINVAL, root, "CONFIG_USER_NS");
+    expect_why(EPERM, root, "not permitted");
+    write_proc(root, "self/attr/current", "docker-default (enforce)\n");
+    expect_why(EACCES, root, "AppArmor's profile 'docker-default (enforce)'");
+    write_proc(root, "self/attr/current", "unconfined\n");
+    expect_why(EACCES, root, "Permission denied");
+    write_proc(root, "self/status", "Name:\tx\nSeccomp:\t2\n");
+    expect_why(EPERM, root, "a seccomp filter");
+    expect_why(ENOSYS, root, "a seccomp filter");
     files_remove_tree(root, &err);
     arena_release(&arena);
 }
