@@ -134,7 +134,7 @@ static const struct option_group *const groups[] = {
 
 static const char *const examples[] = {
     "abba notify ARCHIVE",
-    "in a job of GitHub or GitLab with a token: status and comment of its pull request",
+    "in a job of GitHub or GitLab with a token: status and comment",
     "abba notify ARCHIVE --dry-run --service github --repository me/it --commit SHA",
     "what would be said, anywhere",
     "abba notify ARCHIVE --webhook https://HOST/ci --commit SHA",

@@ -150,7 +150,7 @@ static void a_wrong_choice_names_what_is_allowed(void **state)
 {
     (void)state;
     assert_refused("report", "--format", "jsn",
-                   "option '--format': found 'jsn', allowed is one of text, markdown, json, junit",
+                   "option '--format': found 'jsn', allowed is one of text, markdown, json, junit, csv",
                    "did you mean 'json'?");
 }
 
@@ -170,9 +170,12 @@ static void a_time_needs_its_unit(void **state)
 /* A value that the option takes. */
 static const char *fitting(const struct option_def *o)
 {
+    static char least[24];
+
     switch (o->kind) {
     case OPTION_INTEGER:
-        return "1";
+        snprintf(least, sizeof(least), "%lld", (long long)(o->min > 1 ? o->min : 1));
+        return least;
     case OPTION_TIME:
         return "1s";
     case OPTION_CHOICE:
