@@ -46,7 +46,7 @@ int mend_whole_samples(const struct archive *a, size_t *count, struct err *err)
     struct folder f;
     size_t n = 0;
 
-    ABBA_ASSERT(a->roles == ROLES_OF_ALL);
+    ABBA_ASSERT(a->samples || a->sample_count == 0);
     if (folder_open(&f, a->folder, err) < 0)
         return -1;
     while (n < a->sample_count && sample_whole(&f, &a->samples[n]))

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "archive/checksums.h"
+#include "archive/compact.h"
 #include "archive/folder.h"
 #include "archive/names.h"
 #include "base/buf.h"
@@ -25,12 +26,13 @@
 /* An open archive, and what holds its memory. */
 struct archive_store {
     struct archive shown; /* first: the caller's pointer is ours */
+    enum archive_keep keep;
     struct folder folder;
     struct arena arena;
     struct json *series; /* texts of plan and machine are borrowed from it */
     struct buf report;
     size_t sample_room;
-    struct arena passing; /* roles that are read and not kept */
+    struct compact compact;
 };
 
 static struct archive_store *store_of(struct archive *a)
@@ -168,44 +170,55 @@ static int read_series(struct archive_store *s, struct err *err)
 
 /* ---- samples.jsonl ---- */
 
-/* Reads a line; its roles are checked in any case, and kept if the run did not end well. */
-static int read_line(struct archive_store *s, const char *line, size_t len,
-                     struct sample_source *from, struct sample *sample, struct err *err)
-{
-    if (s->shown.roles == ROLES_OF_ALL)
-        return sample_decode(sample, line, len, from, &s->arena, err);
+/* Lines of the file, and what is done with each. */
+struct lines {
+    const char *file;
+    size_t number; /* of the next line, from 1 */
+    bool torn;     /* there was a rest without a newline */
+    int (*take)(void *user, const char *line, size_t len, const struct lines *at, struct err *err);
+    void *user;
+};
 
-    from->roles = &s->passing;
-    int rc = sample_decode(sample, line, len, from, &s->arena, err);
-    sample->roles = NULL;
-    sample->role_count = 0;
-    arena_release(&s->passing);
-    from->roles = NULL;
-    if (rc == 0 && sample->status != SAMPLE_OK)
-        rc = sample_decode(sample, line, len, from, &s->arena, err);
-    return rc;
-}
-
-static int add_line(struct archive_store *s, const char *line, size_t len, const char *file,
-                    struct err *err)
+/* A whole sample that stays. */
+static int keep_sample(struct archive_store *s, const char *line, size_t len,
+                       struct sample_source *from, struct err *err)
 {
     struct archive *a = &s->shown;
-    struct sample_source from = {.file = file, .line = a->sample_count + 1};
 
     if (a->sample_count == s->sample_room) {
         s->sample_room = s->sample_room ? 2 * s->sample_room : 64;
         a->samples = xreallocarray(a->samples, s->sample_room, sizeof *a->samples);
     }
     if (a->sample_count > 0)
-        from.like = &a->samples[a->sample_count - 1];
-    if (read_line(s, line, len, &from, &a->samples[a->sample_count], err) < 0)
+        from->like = &a->samples[a->sample_count - 1];
+    if (sample_decode(&a->samples[a->sample_count], line, len, from, &s->arena, err) < 0)
         return -1;
-    a->sample_count++;
+    compact_add(&s->compact, &a->samples[a->sample_count++], a->plan);
     return 0;
 }
 
+static int add_line(void *user, const char *line, size_t len, const struct lines *at,
+                    struct err *err)
+{
+    struct archive_store *s = user;
+    struct sample_source from = {.file = at->file, .line = at->number};
+    struct arena passing = ARENA_INIT;
+    struct sample sample;
+
+    if (s->keep == KEEP_SAMPLES)
+        return keep_sample(s, line, len, &from, err);
+    from.like = compact_like(&s->compact);
+    int rc = sample_decode(&sample, line, len, &from, &passing, err);
+    if (rc == 0) {
+        compact_add(&s->compact, &sample, s->shown.plan);
+        s->shown.sample_count++;
+    }
+    arena_release(&passing);
+    return rc;
+}
+
 /* Takes whole lines from the front of `text`; what is left of it is moved to the front. */
-static int take_lines(struct archive_store *s, struct buf *text, const char *file, struct err *err)
+static int take_lines(struct lines *l, struct buf *text, struct err *err)
 {
     size_t start = 0;
     const char *newline;
@@ -213,56 +226,106 @@ static int take_lines(struct archive_store *s, struct buf *text, const char *fil
     while ((newline = memchr(text->data + start, '\n', text->len - start)) != NULL) {
         size_t len = (size_t)(newline - text->data) - start;
 
-        if (add_line(s, text->data + start, len, file, err) < 0)
+        if (l->take(l->user, text->data + start, len, l, err) < 0)
             return -1;
         start += len + 1;
+        l->number++;
     }
     size_t left = text->len - start;
     if (left > LINE_MAX_BYTES)
-        return err_set(err, ERR_ARCHIVE, "'%s' line %zu: longer than %zu bytes", file,
-                       s->shown.sample_count + 1, LINE_MAX_BYTES);
+        return err_set(err, ERR_ARCHIVE, "'%s' line %zu: longer than %zu bytes", l->file, l->number,
+                       LINE_MAX_BYTES);
     if (start > 0)
         memmove(text->data, text->data + start, left);
     buf_truncate(text, left);
     return 0;
 }
 
-static int read_lines(struct archive_store *s, int fd, struct buf *text, const char *file,
-                      struct err *err)
+static int read_lines(struct lines *l, int fd, struct err *err)
 {
-    for (;;) {
-        buf_reserve(text, CHUNK_BYTES + 1);
-        ssize_t n = read(fd, text->data + text->len, CHUNK_BYTES);
+    struct buf text = BUF_INIT;
+    int rc = 0;
+
+    while (rc == 0) {
+        buf_reserve(&text, CHUNK_BYTES + 1);
+        ssize_t n = read(fd, text.data + text.len, CHUNK_BYTES);
 
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            return err_sys(err, ERR_ARCHIVE, errno, "cannot read '%s'", file);
-        if (n == 0)
+            rc = err_sys(err, ERR_ARCHIVE, errno, "cannot read '%s'", l->file);
+        if (n <= 0)
             break;
-        text->len += (size_t)n;
-        text->data[text->len] = '\0';
-        if (take_lines(s, text, file, err) < 0)
-            return -1;
+        text.len += (size_t)n;
+        text.data[text.len] = '\0';
+        rc = take_lines(l, &text, err);
     }
-    s->shown.torn = text->len > 0;
-    return 0;
+    l->torn = text.len > 0;
+    buf_release(&text);
+    return rc;
+}
+
+static int read_file(const struct folder *folder, struct lines *l, struct err *err)
+{
+    uint64_t size;
+    int fd = folder_file(folder, ARCHIVE_SAMPLES, &size, err);
+
+    if (fd < 0)
+        return -1;
+    l->number = 1;
+    int rc = size <= SAMPLES_MAX_BYTES ? read_lines(l, fd, err)
+                                       : err_set(err, ERR_ARCHIVE, "'%s' is larger than %llu bytes",
+                                                 l->file, (unsigned long long)SAMPLES_MAX_BYTES);
+    close(fd);
+    return rc;
 }
 
 static int read_samples(struct archive_store *s, struct err *err)
 {
-    const char *file = full_name(s, ARCHIVE_SAMPLES);
-    struct buf text = BUF_INIT;
-    uint64_t size;
-    int fd = folder_file(&s->folder, ARCHIVE_SAMPLES, &size, err);
+    struct lines lines = {.file = full_name(s, ARCHIVE_SAMPLES), .take = add_line, .user = s};
+    int rc = read_file(&s->folder, &lines, err);
 
-    if (fd < 0)
-        return -1;
-    int rc = size <= SAMPLES_MAX_BYTES ? read_lines(s, fd, &text, file, err)
-                                       : err_set(err, ERR_ARCHIVE, "'%s' is larger than %llu bytes",
-                                                 file, (unsigned long long)SAMPLES_MAX_BYTES);
-    close(fd);
-    buf_release(&text);
+    s->shown.compact = &s->compact;
+    s->shown.torn = lines.torn;
+    return rc;
+}
+
+/* ---- the same, one by one ---- */
+
+struct visiting {
+    const struct archive *archive;
+    archive_visit *visit;
+    void *user;
+};
+
+static int visit_line(void *user, const char *line, size_t len, const struct lines *at,
+                      struct err *err)
+{
+    const struct visiting *v = user;
+    struct sample_source from = {.file = at->file, .line = at->number};
+    struct arena passing = ARENA_INIT;
+    struct sample sample;
+
+    if (at->number > v->archive->sample_count)
+        return 0;
+    from.like = compact_like(v->archive->compact);
+    int rc = sample_decode(&sample, line, len, &from, &passing, err);
+    if (rc == 0)
+        rc = v->visit(v->user, &sample, err);
+    arena_release(&passing);
+    return rc;
+}
+
+int archive_each(const struct archive *a, archive_visit *visit, void *user, struct err *err)
+{
+    const struct archive_store *s = (const struct archive_store *)(const void *)a;
+    struct visiting v = {a, visit, user};
+    struct buf name = BUF_INIT;
+
+    buf_printf(&name, "%s/%s", s->folder.path, ARCHIVE_SAMPLES);
+    struct lines lines = {.file = name.data, .take = visit_line, .user = &v};
+    int rc = read_file(&s->folder, &lines, err);
+    buf_release(&name);
     return rc;
 }
 
@@ -340,15 +403,13 @@ static int read_loaded(struct archive_store *s, struct err *err)
     return rc;
 }
 
-int archive_open(struct archive **out, const char *folder, enum archive_roles roles,
-                 struct err *err)
+int archive_open(struct archive **out, const char *folder, enum archive_keep keep, struct err *err)
 {
     struct archive_store *s = xcalloc(1, sizeof *s);
 
     *out = NULL;
-    s->shown.roles = roles;
+    s->keep = keep;
     arena_init(&s->arena);
-    arena_init(&s->passing);
     buf_init(&s->report, 0);
     if (folder_open(&s->folder, folder, err) < 0 || read_series(s, err) < 0 ||
         read_loaded(s, err) < 0 || read_probes(s, err) < 0 || read_samples(s, err) < 0 ||
@@ -368,6 +429,7 @@ void archive_close(struct archive *a)
     struct archive_store *s = store_of(a);
 
     free(a->samples);
+    compact_release(&s->compact);
     json_free(s->series);
     buf_release(&s->report);
     folder_release(&s->folder);

@@ -37,10 +37,10 @@ static enum sample_stage first_stage(const struct plan *plan, size_t profile)
 /* Warm-ups have no pair number: they are counted on from the sample before. */
 static uint64_t warmup_step(const struct archive *a, size_t i, const struct place *before)
 {
-    const struct sample *s = &a->samples[i];
+    const struct archive_run run = archive_run(a, i), *s = &run;
 
     if (i == 0 || before->stage != STAGE_WARMUP ||
-        strcmp(a->samples[i - 1].profile, s->profile) != 0)
+        strcmp(archive_run(a, i - 1).profile, s->profile) != 0)
         return s->slot - 1;
     if (s->attempt > before->attempt) /* the block begins again */
         return before->n - before->n % a->plan->variant_count + s->slot - 1;
@@ -51,7 +51,7 @@ static int find_place(const struct archive *a, size_t i, const struct place *bef
                       struct place *out, struct err *err)
 {
     const struct plan *plan = a->plan;
-    const struct sample *s = &a->samples[i];
+    const struct archive_run run = archive_run(a, i), *s = &run;
     const struct profile *profile = plan_find_profile(plan, s->profile);
 
     if (!profile)
@@ -102,7 +102,7 @@ static bool follows(const struct plan *plan, const struct place *a, const struct
 /* The variant in the slot is the one that the plan's order puts there. */
 static int check_variant(const struct archive *a, size_t i, const struct place *at, struct err *err)
 {
-    const struct sample *s = &a->samples[i];
+    const struct archive_run run = archive_run(a, i), *s = &run;
     struct order_step step = order_step(a->plan, at->profile, at->stage, at->n);
     const char *planned = a->plan->variants[step.variant].name;
 
@@ -118,7 +118,7 @@ struct block {
     bool failed;      /* one of them by itself */
 };
 
-static void add_to_block(struct block *b, const struct sample *s)
+static void add_to_block(struct block *b, const struct archive_run *s)
 {
     if (s->status == SAMPLE_INTERRUPTED)
         b->interrupted = true;
@@ -143,7 +143,7 @@ static bool begins_again(const struct plan *plan, const struct block *b, const s
 static int check_begin(const struct archive *a, size_t i, const struct block *b,
                        const struct place *last, const struct place *at, struct err *err)
 {
-    const struct sample *s = &a->samples[i];
+    const struct archive_run run = archive_run(a, i), *s = &run;
     uint64_t k = a->plan->variant_count;
     bool again = same_stage(last, at) && last->n / k == at->n / k;
 
@@ -162,7 +162,7 @@ static int check_begin(const struct archive *a, size_t i, const struct block *b,
 static int check_imported(const struct archive *a, size_t i, const struct place *before,
                           struct place *at, struct err *err)
 {
-    const struct sample *s = &a->samples[i];
+    const struct archive_run run = archive_run(a, i), *s = &run;
     const struct profile *profile = plan_find_profile(a->plan, s->profile);
     uint64_t k = a->plan->variant_count;
     bool warmup = s->stage == STAGE_WARMUP;
@@ -185,7 +185,7 @@ static int check_imported(const struct archive *a, size_t i, const struct place 
 static int check_run(const struct archive *a, size_t i, const struct place *before,
                      struct block *block, struct place *at, struct err *err)
 {
-    const struct sample *s = &a->samples[i];
+    const struct archive_run run = archive_run(a, i), *s = &run;
 
     if (s->run != i + 1)
         return fault(a, i, err, "run %llu stands where run %zu should", (unsigned long long)s->run,

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 #include "archive/sequence.h"
 #include "base/buf.h"
 #include "base/digest.h"
+#include "base/mem.h"
 #include "base/strings.h"
 
 /* An archive while it is checked. */
@@ -187,23 +189,25 @@ static int check_raw_file(const struct check *c, const struct sample *s,
     return 0;
 }
 
-/* Puts the names of all files that samples know into a list of their own. */
-static int check_described(const struct check *c, struct checksums *known, struct err *err)
+/* Which files on disk samples know. */
+struct describing {
+    const struct check *check;
+    bool *known; /* one a file of check->disk */
+};
+
+static int describe(void *user, const struct sample *s, struct err *err)
 {
-    for (size_t i = 0; i < c->archive->sample_count; i++) {
-        const struct sample *s = &c->archive->samples[i];
+    struct describing *d = user;
 
-        for (size_t r = 0; r < s->role_count; r++) {
-            for (size_t k = 0; k < s->roles[r].file_count; k++) {
-                const struct sample_file *f = &s->roles[r].files[k];
+    for (size_t r = 0; r < s->role_count; r++) {
+        for (size_t k = 0; k < s->roles[r].file_count; k++) {
+            const struct sample_file *f = &s->roles[r].files[k];
 
-                if (check_raw_file(c, s, &s->roles[r], f, err) < 0)
-                    return -1;
-                checksums_add(known, f->path, f->sha256, f->bytes);
-            }
+            if (check_raw_file(d->check, s, &s->roles[r], f, err) < 0)
+                return -1;
+            d->known[checksums_find(&d->check->disk, f->path) - d->check->disk.items] = true;
         }
     }
-    checksums_sort(known);
     return 0;
 }
 
@@ -219,27 +223,27 @@ static bool may_be_alone(const struct check *c, const char *path)
 
 static int check_raws(const struct check *c, struct err *err)
 {
-    struct checksums known = {0};
-    int rc = check_described(c, &known, err);
+    struct describing d = {c, xcalloc(c->disk.count + 1, sizeof *d.known)};
+    int rc = archive_has_files(c->archive) ? archive_each(c->archive, describe, &d, err) : 0;
 
     for (size_t i = 0; rc == 0 && i < c->disk.count; i++) {
         const char *path = c->disk.items[i].path;
 
-        if (!may_be_alone(c, path) && !checksums_find(&known, path))
+        if (!may_be_alone(c, path) && !d.known[i])
             rc = differs(c, path, "belongs to no run", err);
     }
-    checksums_release(&known);
+    free(d.known);
     return rc;
 }
 
 /* ---- what really ran ---- */
 
-static const struct loaded_role *find_role(const struct loaded *l, const struct sample *s,
-                                           const char *role)
+static const struct loaded_role *find_role(const struct loaded *l, const struct archive_role *s)
 {
     for (size_t i = 0; i < l->role_count; i++)
         if (strings_same(l->roles[i].variant, s->variant) &&
-            strings_same(l->roles[i].profile, s->profile) && strings_same(l->roles[i].role, role))
+            strings_same(l->roles[i].profile, s->profile) &&
+            strings_same(l->roles[i].role, s->role))
             return &l->roles[i];
     return NULL;
 }
@@ -252,9 +256,12 @@ static int check_seen(const struct check *c, const struct loaded_role *r, struct
 
     if (r->run == 0 || (!a->finished && r->run > a->sample_count))
         return 0;
-    if (r->run <= a->sample_count && strings_same(a->samples[r->run - 1].variant, r->variant) &&
-        strings_same(a->samples[r->run - 1].profile, r->profile))
-        return 0;
+    if (r->run <= a->sample_count) {
+        const struct archive_run run = archive_run(a, r->run - 1);
+
+        if (strings_same(run.variant, r->variant) && strings_same(run.profile, r->profile))
+            return 0;
+    }
     return err_set(err, ERR_ARCHIVE,
                    "'%s/" ARCHIVE_LOADED "': role '%s' of '%s' under '%s' was seen in run %llu, "
                    "which is none of its own",
@@ -270,13 +277,14 @@ static int check_loaded(const struct check *c, struct err *err)
     for (size_t i = 0; l && i < l->role_count; i++)
         if (check_seen(c, &l->roles[i], err) < 0)
             return -1;
-    for (size_t i = 0; l && a->finished && i < a->sample_count; i++)
-        for (size_t r = 0; r < a->samples[i].role_count; r++)
-            if (!find_role(l, &a->samples[i], a->samples[i].roles[r].name))
-                return err_set(err, ERR_ARCHIVE,
-                               "'%s/" ARCHIVE_LOADED "' has no role '%s' of '%s' under '%s'",
-                               c->folder.path, a->samples[i].roles[r].name, a->samples[i].variant,
-                               a->samples[i].profile);
+    for (size_t i = 0; l && a->finished && i < archive_role_count(a); i++) {
+        const struct archive_role *role = archive_role(a, i);
+
+        if (!find_role(l, role))
+            return err_set(err, ERR_ARCHIVE,
+                           "'%s/" ARCHIVE_LOADED "' has no role '%s' of '%s' under '%s'",
+                           c->folder.path, role->role, role->variant, role->profile);
+    }
     return 0;
 }
 
@@ -335,7 +343,6 @@ int archive_verify(const struct archive *a, const char *digest, struct err *err)
 {
     struct check c = {.archive = a};
 
-    ABBA_ASSERT(a->roles == ROLES_OF_ALL);
     if (folder_open(&c.folder, a->folder, err) < 0)
         return -1;
     int rc = check_all(&c, digest, err);

@@ -13,13 +13,13 @@
  * 0: whole. -1 with ERR_ARCHIVE naming the first difference, or ERR_UNFINISHED
  * ("unfinished: 37 of 120 runs") for an archive without SHA256SUMS that is sound as far as it goes.
  * `digest` (64 hex digits, or NULL) is what SHA256SUMS must hash to. The archive was opened by
- * archive_open with ROLES_OF_ALL, which made the plan's hash again.
+ * archive_open, which made the plan's hash again.
  */
 int archive_verify(const struct archive *a, const char *digest, struct err *err);
 
 /*
  * The same of a lab: each of its archives, and the lab's own files. Both were opened with
- * ROLES_OF_ALL. A lab that was closed before all comparisons had begun is whole as far as it goes.
+ * KEEP_SAMPLES. A lab that was closed before all comparisons had begun is whole as far as it goes.
  */
 int lab_verify(const struct lab_archive *l, const char *digest, struct err *err);
 

@@ -62,7 +62,7 @@ static int on_needs_confirm(void *user, const char *folder, const char *profile,
 {
     struct archive *a = NULL;
     (void)user;
-    if (archive_open(&a, folder, ROLES_OF_FAILED, err) != 0)
+    if (archive_open(&a, folder, KEEP_COMPACT, err) != 0)
         return -1;
     int needed = judge_needs_confirm(a, profile);
     archive_close(a);
@@ -73,7 +73,7 @@ static int on_needs_confirm(void *user, const char *folder, const char *profile,
 static int on_report(void *user, const char *folder, struct buf *out, struct err *err)
 {
     struct session *x = user;
-    if (archive_open(&x->read, folder, ROLES_OF_FAILED, err) != 0 ||
+    if (archive_open(&x->read, folder, KEEP_COMPACT, err) != 0 ||
         judge_archive(x->read, &x->report, &x->judged, err) != 0)
         return -1;
     report_encode(&x->report, out);
@@ -148,10 +148,18 @@ static int choose_folder(struct session *x, struct err *err)
 /* ---- reports
  * --------------------------------------------------------------------------------------- */
 
+static int add_csv(void *user, const struct sample *s, struct err *err)
+{
+    (void)err;
+    report_csv_sample(s, user);
+    return 0;
+}
+
 int execute_print(const struct settings *s, const struct report *r, const struct archive *a,
                   const char *archive, const char *digest, struct err *err)
 {
     struct buf out = BUF_INIT;
+    int rc = 0;
     struct report_style style = terminal_style(s);
     style.archive = archive;
     style.digest = digest;
@@ -169,10 +177,11 @@ int execute_print(const struct settings *s, const struct report *r, const struct
         report_encode(r, &out);
         break;
     case FORMAT_CSV:
-        report_csv(a->samples, a->sample_count, &out);
+        report_csv_head(&out);
+        rc = archive_each(a, add_csv, &out, err);
         break;
     }
-    int rc = terminal_result(s, &out, err);
+    rc = rc < 0 ? rc : terminal_result(s, &out, err);
     buf_release(&out);
     return rc;
 }

@@ -170,7 +170,7 @@ static int open_again(struct again *x, struct planning *g, struct err *err)
     struct archive *look = NULL;
     const char *isolation = NULL;
 
-    if (archive_open(&look, folder, ROLES_OF_FAILED, err) < 0)
+    if (archive_open(&look, folder, KEEP_COMPACT, err) < 0)
         return -1;
     isolation = isolation_here(look->plan, g, err);
     archive_close(look);

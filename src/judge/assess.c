@@ -157,16 +157,7 @@ void assess_stage(struct judged_stage *s, const struct judging *j, size_t profil
 
 /* ---- runs that did not end well ---- */
 
-static const char *tail_of(const struct sample *run)
-{
-    for (size_t i = 0; i < run->role_count; i++) {
-        if (run->roles[i].stderr_tail)
-            return run->roles[i].stderr_tail;
-    }
-    return NULL;
-}
-
-static void count_failure(struct report_profile *out, const struct sample *run)
+static void count_failure(struct report_profile *out, const struct archive_run *run)
 {
     struct report_failure *f = out->failures;
 
@@ -175,7 +166,7 @@ static void count_failure(struct report_profile *out, const struct sample *run)
     if (f == out->failures + out->failure_count) {
         *f = (struct report_failure){.variant = run->variant,
                                      .error = run->error,
-                                     .stderr_tail = tail_of(run),
+                                     .stderr_tail = run->stderr_tail,
                                      .run = run->run};
         out->failure_count++;
     }
@@ -187,22 +178,31 @@ static void count_runs(struct assessment *x, struct report_profile *out, const s
 {
     for (size_t b = 0; b < s->blocks; b++) {
         for (size_t v = 0; v < s->variants; v++) {
-            const struct sample *run = stage_run(s, b, v);
+            struct archive_run run;
 
-            if (!run || run->status == SAMPLE_OK)
+            if (!stage_run(s, b, v, &run) || run.status == SAMPLE_OK)
                 continue;
-            if (run->status == SAMPLE_INTERRUPTED)
+            if (run.status == SAMPLE_INTERRUPTED)
                 x->interrupted++;
             else
-                count_failure(out, run);
+                count_failure(out, &run);
         }
     }
     x->done += s->present;
     x->repeated += s->repeated;
 }
 
+static const struct archive_run *copy(const struct archive_run *run, struct arena *arena)
+{
+    struct archive_run *own = arena_alloc(arena, sizeof(*own));
+
+    *own = *run;
+    return own;
+}
+
 /* A block of warm-ups that begins again takes the place of what was there of it. */
-static void count_warmup(struct assessment *x, const struct sample *run, size_t *in_block)
+static void count_warmup(struct assessment *x, const struct archive_run *run, size_t *in_block,
+                         struct arena *arena)
 {
     if (run->slot == 1) {
         if (run->attempt > 1)
@@ -214,18 +214,19 @@ static void count_warmup(struct assessment *x, const struct sample *run, size_t 
     ++*in_block;
     x->done++;
     if (run->status != SAMPLE_OK && !x->bad_warmup)
-        x->bad_warmup = run;
+        x->bad_warmup = copy(run, arena);
 }
 
 /* Two back ends do the same to packets, and not at the same cost: their runs are not compared. */
-static void look_at_backend(struct assessment *x, const struct sample *run)
+static void look_at_backend(struct assessment *x, const struct archive_run *run,
+                            struct arena *arena)
 {
-    if (!run->net.backend)
+    if (!run->backend)
         return;
     if (!x->backend)
-        x->backend = run->net.backend;
-    if (!x->mixed && strcmp(run->net.backend, x->backend) != 0)
-        x->mixed = run;
+        x->backend = run->backend;
+    if (!x->mixed && strcmp(run->backend, x->backend) != 0)
+        x->mixed = copy(run, arena);
 }
 
 /* Warm-ups are in no statistic, but they are runs; and any run may tell of a changed program. */
@@ -234,15 +235,15 @@ static void look_at_runs(struct assessment *x, const struct judging *j, const st
     size_t in_block = 0;
 
     for (size_t i = 0; i < j->archive->sample_count; i++) {
-        const struct sample *run = &j->archive->samples[i];
+        const struct archive_run run = archive_run(j->archive, i);
 
-        if (!strings_same(run->profile, p->name))
+        if (!strings_same(run.profile, p->name))
             continue;
-        if (run->program_changed && !x->changed)
-            x->changed = run;
-        look_at_backend(x, run);
-        if (run->stage == STAGE_WARMUP)
-            count_warmup(x, run, &in_block);
+        if (run.program_changed && !x->changed)
+            x->changed = copy(&run, j->arena);
+        look_at_backend(x, &run, j->arena);
+        if (run.stage == STAGE_WARMUP)
+            count_warmup(x, &run, &in_block, j->arena);
     }
 }
 
@@ -256,11 +257,12 @@ static const char *order_text(const struct stage *s, struct arena *arena)
         return "as listed";
 
     for (size_t b = 0; b < s->blocks; b++) {
-        const struct sample *first = stage_run(s, b, 0), *second = stage_run(s, b, 1);
+        struct archive_run first, second;
 
-        if (!first || !second || first->status != SAMPLE_OK || second->status != SAMPLE_OK)
+        if (!stage_run(s, b, 0, &first) || !stage_run(s, b, 1, &second) ||
+            first.status != SAMPLE_OK || second.status != SAMPLE_OK)
             continue;
-        *(second->slot < first->slot ? &ba : &ab) += 1;
+        *(second.slot < first.slot ? &ba : &ab) += 1;
     }
     if (s->variants > 2)
         return arena_printf(arena, "%zu blocks of %zu", ab + ba, s->variants);

@@ -33,15 +33,15 @@ struct judged_stage {
 };
 
 struct assessment {
-    struct judged_stage decided;     /* main or confirming */
-    bool confirm_missing;            /* it was called for, and no run of it is there */
-    size_t interrupted;              /* runs that nothing replaced */
-    size_t repeated;                 /* pairs (blocks) that were run again after one */
-    const struct sample *changed;    /* first run after which a program under test was another */
-    const struct sample *mixed;      /* first run of another back end than the first run's */
-    const char *backend;             /* of the first run's network, or NULL */
-    size_t done, planned;            /* runs, warm-ups included */
-    const struct sample *bad_warmup; /* first warm-up run that did not end well */
+    struct judged_stage decided;       /* main or confirming */
+    bool confirm_missing;              /* it was called for, and no run of it is there */
+    size_t interrupted;                /* runs that nothing replaced */
+    size_t repeated;                   /* pairs (blocks) that were run again after one */
+    const struct archive_run *changed; /* first run after which a program under test was another */
+    const struct archive_run *mixed;   /* first run of another back end than the first run's */
+    const char *backend;               /* of the first run's network, or NULL */
+    size_t done, planned;              /* runs, warm-ups included */
+    const struct archive_run *bad_warmup; /* first warm-up run that did not end well */
 };
 
 /* Whether its last day lies before the series' first: the archive holds both. */

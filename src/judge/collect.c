@@ -1,7 +1,9 @@
 #include "judge/collect.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "base/strings.h"
 
@@ -17,7 +19,7 @@ static size_t variant_index(const struct plan *p, const char *name)
 }
 
 /* Block of a sample; s->blocks if it does not belong to the stage. */
-static size_t block_of(const struct stage *s, const struct sample *sample)
+static size_t block_of(const struct stage *s, const struct archive_run *sample)
 {
     uint64_t before = 0;
 
@@ -31,27 +33,28 @@ static size_t block_of(const struct stage *s, const struct sample *sample)
 }
 
 /* Attempts are made of whole blocks: the last one that was begun is the one that counts. */
-static void place_runs(struct stage *s, const struct archive *a, struct arena *arena)
+static void place_runs(struct stage *s, const struct archive *a)
 {
-    uint32_t *attempt = arena_array(arena, s->blocks, sizeof(*attempt));
+    uint32_t *attempt = xcalloc(s->blocks + 1, sizeof(*attempt));
 
     for (size_t i = 0; i < a->sample_count; i++) {
-        const struct sample *sample = &a->samples[i];
-        size_t block = block_of(s, sample), variant = variant_index(s->plan, sample->variant);
+        const struct archive_run run = archive_run(a, i);
+        size_t block = block_of(s, &run), variant = variant_index(s->plan, run.variant);
 
-        if (block == s->blocks || variant == s->variants || sample->attempt < attempt[block])
+        if (block == s->blocks || variant == s->variants || run.attempt < attempt[block])
             continue;
-        if (sample->attempt > attempt[block]) {
+        if (run.attempt > attempt[block]) {
             for (size_t v = 0; v < s->variants; v++)
-                s->run[block * s->variants + v] = NULL;
-            attempt[block] = sample->attempt;
+                s->run[block * s->variants + v] = 0;
+            attempt[block] = run.attempt;
         }
-        s->run[block * s->variants + variant] = sample;
+        s->run[block * s->variants + variant] = (uint32_t)i + 1;
     }
     for (size_t i = 0; i < s->blocks * s->variants; i++)
         s->present += s->run[i] ? 1 : 0;
     for (size_t b = 0; b < s->blocks; b++)
         s->repeated += attempt[b] > 1 ? 1 : 0;
+    free(attempt);
 }
 
 /* ---- names of metrics ---- */
@@ -81,12 +84,16 @@ static void name_metrics(struct stage *s, struct arena *arena)
 {
     for (int good = 1; good >= 0; good--) {
         for (size_t i = 0; i < s->blocks * s->variants; i++) {
-            const struct sample *run = s->run[i];
+            struct archive_run run;
+            struct sample_metric metric;
 
-            if (!run || (run->status == SAMPLE_OK) != (good == 1))
+            if (!stage_run(s, i / s->variants, i % s->variants, &run) ||
+                (run.status == SAMPLE_OK) != (good == 1))
                 continue;
-            for (size_t m = 0; m < run->metric_count; m++)
-                add_name(s, run->metrics[m].name, m, arena);
+            for (size_t m = 0; m < run.metric_count; m++) {
+                archive_metric(s->archive, s->run[i] - 1, m, &metric);
+                add_name(s, metric.name, m, arena);
+            }
         }
     }
 }
@@ -103,27 +110,41 @@ void stage_collect(struct stage *s, const struct archive *a, size_t profile,
     int pairs = plan_pairs(a->plan, p), least = plan_min_complete(a->plan, p);
     int blocks = which == STAGE_CONFIRM ? plan_confirm(a->plan, p) : pairs;
 
-    *s = (struct stage){.plan = a->plan, .profile = p, .which = which};
+    *s = (struct stage){.archive = a, .plan = a->plan, .profile = p, .which = which};
     s->blocks = blocks > 0 ? (size_t)blocks : 0;
     s->variants = a->plan->variant_count;
     /* A confirming stage may lack as many pairs as the main stage may. */
     least = blocks - (pairs - least);
     s->min_complete = least > 1 ? (size_t)least : 1;
     s->run = arena_array(arena, s->blocks * s->variants, sizeof(*s->run));
-    place_runs(s, a, arena);
+    place_runs(s, a);
     name_metrics(s, arena);
 }
 
 /* ---- pairs ---- */
 
-const struct sample *stage_run(const struct stage *s, size_t block, size_t variant)
+bool stage_run(const struct stage *s, size_t block, size_t variant, struct archive_run *out)
 {
-    return s->run[block * s->variants + variant];
+    uint32_t run = s->run[block * s->variants + variant];
+
+    if (run)
+        *out = archive_run(s->archive, run - 1);
+    return run != 0;
 }
 
-static bool ended_well(const struct sample *run)
+bool stage_metric(const struct stage *s, size_t block, size_t variant, const char *name,
+                  size_t guess, struct sample_metric *out)
 {
-    return run && run->status == SAMPLE_OK;
+    uint32_t run = s->run[block * s->variants + variant];
+
+    return run && archive_find_metric(s->archive, run - 1, name, guess, out);
+}
+
+static bool ended_well(const struct stage *s, size_t block, size_t variant)
+{
+    struct archive_run run;
+
+    return stage_run(s, block, variant, &run) && run.status == SAMPLE_OK;
 }
 
 size_t stage_complete(const struct stage *s, size_t candidate)
@@ -131,30 +152,23 @@ size_t stage_complete(const struct stage *s, size_t candidate)
     size_t complete = 0;
 
     for (size_t b = 0; b < s->blocks; b++) {
-        bool all = ended_well(stage_run(s, b, 0));
+        bool all = ended_well(s, b, 0);
 
         for (size_t v = 1; v < s->variants; v++) {
             if (candidate == 0 || v == candidate)
-                all = all && ended_well(stage_run(s, b, v));
+                all = all && ended_well(s, b, v);
         }
         complete += all ? 1 : 0;
     }
     return complete;
 }
 
-static bool above(const struct value *v, double limit)
-{
-    return value_usable(v) && v->number > limit;
-}
-
 bool stage_block_noisy(const struct stage *s, size_t block)
 {
     for (size_t v = 0; v < s->variants; v++) {
-        const struct sample *run = stage_run(s, block, v);
+        struct archive_run run;
 
-        if (run && (above(&run->noise.psi_cpu, s->profile->noise_psi) ||
-                    above(&run->noise.others, s->profile->noise_others) ||
-                    above(&run->noise.steal, s->profile->noise_steal)))
+        if (stage_run(s, block, v, &run) && run.noisy)
             return true;
     }
     return false;
@@ -170,71 +184,71 @@ void columns_init(struct columns *c, const struct stage *s, struct arena *arena)
     c->reversed = arena_array(arena, s->blocks, sizeof(*c->reversed));
 }
 
-/* Runs of a series list their metrics alike: the first guess is nearly always right. */
-static const struct sample_metric *find_metric(const struct sample *run, const char *name,
-                                               size_t guess)
-{
-    if (guess < run->metric_count && strings_same(run->metrics[guess].name, name))
-        return &run->metrics[guess];
-    return sample_find_metric(run, name);
-}
-
 static void add_missing(struct columns *c, const struct sample_metric *m, struct arena *arena)
 {
-    const char *text;
+    struct buf text = BUF_INIT;
 
     if (!m)
-        text = "missing: the run has no such figure";
+        buf_addstr(&text, "missing: the run has no such figure");
     else if (m->value.status == VALUE_SCALED)
-        text = arena_printf(arena, "scaled: counted during %.0f %% of the run",
-                            100.0 * m->value.coverage);
+        buf_printf(&text, "scaled: counted during %.0f %% of the run", 100.0 * m->value.coverage);
     else if (m->value.reason)
-        text = arena_printf(arena, "%s: %s", value_status_name(m->value.status), m->value.reason);
+        buf_printf(&text, "%s: %s", value_status_name(m->value.status), m->value.reason);
     else
-        text = value_status_name(m->value.status);
-    if (!strings_has(&c->missing, text))
-        strings_add(&c->missing, arena, text);
+        buf_addstr(&text, value_status_name(m->value.status));
+    if (!strings_has(&c->missing, text.data))
+        strings_add(&c->missing, arena, arena_strdup(arena, text.data));
+    buf_release(&text);
 }
 
-/* The run's metric if the run ended well and the value may be judged. */
-static const struct sample_metric *usable(struct columns *c, const struct sample *run,
-                                          const char *name, size_t guess, struct arena *arena)
-{
-    const struct sample_metric *m;
+/* The side of a pair. */
+struct side {
+    struct archive_run run;
+    struct sample_metric metric;
+};
 
-    if (!ended_well(run))
-        return NULL;
-    m = find_metric(run, name, guess);
-    if (m)
-        c->unit = m->unit;
-    if (m && value_usable(&m->value))
-        return m;
-    add_missing(c, m, arena);
-    return NULL;
+/* Whether the run ended well and its value may be judged. */
+static bool usable(struct columns *c, const struct stage *s, size_t block, size_t variant,
+                   size_t metric, struct side *side, struct arena *arena)
+{
+    bool has;
+
+    if (!stage_run(s, block, variant, &side->run) || side->run.status != SAMPLE_OK)
+        return false;
+    has = stage_metric(s, block, variant, s->metrics[metric], metric, &side->metric);
+    if (has)
+        c->unit = side->metric.unit;
+    if (has && value_usable(&side->metric.value))
+        return true;
+    add_missing(c, has ? &side->metric : NULL, arena);
+    return false;
+}
+
+static void add_pair(struct columns *c, const struct side *b, const struct side *k)
+{
+    c->baseline[c->n] = b->metric.value.number;
+    c->candidate[c->n] = k->metric.value.number;
+    c->reversed[c->n++] = k->run.slot < b->run.slot;
+    if (b->metric.floor > c->floor)
+        c->floor = b->metric.floor;
+    if (k->metric.floor > c->floor)
+        c->floor = k->metric.floor;
 }
 
 void columns_fill(struct columns *c, const struct stage *s, size_t metric, size_t candidate,
                   struct arena *arena)
 {
-    const char *name = s->metrics[metric];
+    struct side b, k;
 
     c->n = 0;
     c->floor = 0.0;
     c->unit = NULL;
     c->missing = (struct strings){0};
     for (size_t block = 0; block < s->blocks; block++) {
-        const struct sample *rb = stage_run(s, block, 0), *rc = stage_run(s, block, candidate);
-        const struct sample_metric *b = usable(c, rb, name, metric, arena);
-        const struct sample_metric *k = usable(c, rc, name, metric, arena);
+        bool baseline = usable(c, s, block, 0, metric, &b, arena);
+        bool other = usable(c, s, block, candidate, metric, &k, arena);
 
-        if (!b || !k)
-            continue;
-        c->baseline[c->n] = b->value.number;
-        c->candidate[c->n] = k->value.number;
-        c->reversed[c->n++] = rc->slot < rb->slot;
-        if (b->floor > c->floor)
-            c->floor = b->floor;
-        if (k->floor > c->floor)
-            c->floor = k->floor;
+        if (baseline && other)
+            add_pair(c, &b, &k);
     }
 }

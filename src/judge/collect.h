@@ -17,13 +17,14 @@ struct stage {
     const struct plan *plan;
     const struct profile *profile;
     enum sample_stage which;
-    size_t blocks;             /* planned */
-    size_t variants;           /* as in the plan, the baseline first */
-    size_t min_complete;       /* how many pairs of a metric must be complete */
-    const struct sample **run; /* [block * variants + variant]; NULL: not there */
-    size_t present;            /* runs that are there */
-    size_t repeated;           /* blocks that were run again after an interruption */
-    const char **metrics;      /* names of all metrics that any run has, in the runs' order */
+    size_t blocks;       /* planned */
+    size_t variants;     /* as in the plan, the baseline first */
+    size_t min_complete; /* how many pairs of a metric must be complete */
+    const struct archive *archive;
+    uint32_t *run;        /* [block * variants + variant]: index + 1, 0: not there */
+    size_t present;       /* runs that are there */
+    size_t repeated;      /* blocks that were run again after an interruption */
+    const char **metrics; /* names of all metrics that any run has, in the runs' order */
     size_t metric_count;
     size_t metric_room;
 };
@@ -35,8 +36,13 @@ void stage_collect(struct stage *s, const struct archive *a, size_t profile,
 /* Makes sure that the metric is in the list, also when no run has it. */
 void stage_require(struct stage *s, const char *metric, struct arena *arena);
 
-/* The run of a variant in a block, or NULL. */
-const struct sample *stage_run(const struct stage *s, size_t block, size_t variant);
+/* The run of a variant in a block; false: it is not there. */
+bool stage_run(const struct stage *s, size_t block, size_t variant, struct archive_run *out);
+
+/* Its figure of that name, which is probably the one at `guess`; false: the run is not there, or
+ * has none. */
+bool stage_metric(const struct stage *s, size_t block, size_t variant, const char *name,
+                  size_t guess, struct sample_metric *out);
 
 /* Blocks whose baseline and candidate ended well; with variant 0: blocks whose every run did. */
 size_t stage_complete(const struct stage *s, size_t candidate);

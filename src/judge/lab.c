@@ -168,7 +168,7 @@ static void count_error(struct lab_variant *v, const char *comparison, const cha
 }
 
 static void count_run(struct lab_report *r, const struct lab_comparison *c, const struct archive *a,
-                      const struct sample *run, struct arena *arena)
+                      const struct archive_run *run, struct arena *arena)
 {
     if (run->stage == STAGE_WARMUP || run->status == SAMPLE_INTERRUPTED)
         return;
@@ -189,15 +189,15 @@ static void count_run(struct lab_report *r, const struct lab_comparison *c, cons
 /* Whether a later attempt at the pair counts instead. */
 static bool is_replaced(const struct archive *a, size_t run)
 {
-    const struct sample *s = &a->samples[run];
+    const struct archive_run s = archive_run(a, run);
 
     for (size_t i = run + 1; i < a->sample_count; i++) {
-        const struct sample *later = &a->samples[i];
+        const struct archive_run later = archive_run(a, i);
 
-        if (later->attempt > s->attempt && later->pair == s->pair && later->stage == s->stage &&
-            strings_same(later->profile, s->profile))
+        if (later.attempt > s.attempt && later.pair == s.pair && later.stage == s.stage &&
+            strings_same(later.profile, s.profile))
             return true;
-        if (later->pair > s->pair + 1 && strings_same(later->profile, s->profile))
+        if (later.pair > s.pair + 1 && strings_same(later.profile, s.profile))
             return false; /* an attempt follows the pair that it repeats */
     }
     return false;
@@ -213,9 +213,12 @@ static void fill_variants(struct lab_report *r, const struct lab_archive *l, str
     for (size_t i = 0; i < r->comparison_count; i++) {
         const struct archive *a = l->archives[i];
 
-        for (size_t k = 0; a && k < a->sample_count; k++)
+        for (size_t k = 0; a && k < a->sample_count; k++) {
+            const struct archive_run run = archive_run(a, k);
+
             if (!is_replaced(a, k))
-                count_run(r, &l->lab->comparisons[i], a, &a->samples[k], arena);
+                count_run(r, &l->lab->comparisons[i], a, &run, arena);
+        }
     }
 }
 

@@ -56,7 +56,7 @@ static void note_completeness(struct notes *n, const struct report_profile *p,
         add(n,
             "run %llu: the back end of its network was '%s', of the first run's '%s': what they "
             "do to packets has not the same cost",
-            (unsigned long long)x->mixed->run, x->mixed->net.backend, x->backend);
+            (unsigned long long)x->mixed->run, x->mixed->backend, x->backend);
     if (p->complete_pairs < p->min_complete && p->verdict != VERDICT_IDENTICAL)
         add(n, "%d of %d pairs are complete; %d are needed", p->complete_pairs, p->pairs,
             p->min_complete);
@@ -324,9 +324,12 @@ static void note_allowed_exits(struct notes *n, const struct judging *j)
     for (size_t v = 0; v < j->plan->variant_count && j->plan->allow_failures; v++) {
         size_t runs = 0;
 
-        for (size_t i = 0; i < a->sample_count; i++)
-            runs += a->samples[i].nonzero_exit && a->samples[i].status == SAMPLE_OK &&
-                    strcmp(a->samples[i].variant, j->plan->variants[v].name) == 0;
+        for (size_t i = 0; i < a->sample_count; i++) {
+            const struct archive_run run = archive_run(a, i);
+
+            runs += run.nonzero_exit && run.status == SAMPLE_OK &&
+                    strcmp(run.variant, j->plan->variants[v].name) == 0;
+        }
         if (runs)
             add(n, "'%s' exited with a status other than 0 in %zu of its runs, as was allowed",
                 j->plan->variants[v].name, runs);

@@ -17,7 +17,7 @@ struct sum {
     int64_t p50_ns, p99_ns, max_ns; /* the largest of the runs' */
 };
 
-#define SUMS 2
+#define SUMS ARCHIVE_FLOWS
 
 static void keep(struct report_profile *out, const struct judging *j, const struct buf *text)
 {
@@ -97,14 +97,17 @@ static const char *add_runs(const struct stage *stage, struct sum sums[SUMS])
     const char *backend = NULL;
 
     for (size_t i = 0; i < stage->blocks * stage->variants; i++) {
-        const struct sample *run = stage->run[i];
+        struct archive_run run;
+        struct net_flow_proof flow;
 
-        if (!run || !run->net.backend)
+        if (!stage_run(stage, i / stage->variants, i % stage->variants, &run) || !run.backend)
             continue;
         if (!backend)
-            backend = run->net.backend;
-        for (size_t f = 0; f < run->net.flow_count && f < SUMS; f++)
-            add_flow(&sums[f], &run->net.flows[f]);
+            backend = run.backend;
+        for (size_t f = 0; f < run.flow_count && f < SUMS; f++) {
+            archive_flow(stage->archive, stage->run[i] - 1, f, &flow);
+            add_flow(&sums[f], &flow);
+        }
     }
     return backend;
 }

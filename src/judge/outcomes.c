@@ -11,40 +11,41 @@
 static void count_runs(struct report_outcome *o, const struct stage *s, size_t variant)
 {
     for (size_t b = 0; b < s->blocks; b++) {
-        const struct sample *run = stage_run(s, b, variant);
+        struct archive_run run;
 
-        if (!run || run->status == SAMPLE_INTERRUPTED)
+        if (!stage_run(s, b, variant, &run) || run.status == SAMPLE_INTERRUPTED)
             continue;
         o->runs++;
-        o->ended_well += run->status == SAMPLE_OK;
+        o->ended_well += run.status == SAMPLE_OK;
     }
     o->failed = o->ended_well * 2 < o->runs && (size_t)o->ended_well < s->min_complete;
 }
 
 /* The value of a metric in a run, where it has one that may be used. */
-static bool value_in(const struct sample *run, const char *metric, struct report_figure *f,
-                     double *value)
+static bool value_in(const struct stage *s, size_t block, size_t variant, size_t metric,
+                     struct report_figure *f, double *value)
 {
-    const struct sample_metric *m = sample_find_metric(run, metric);
+    struct sample_metric m;
 
-    if (!m || m->value.status != VALUE_OK)
+    if (!stage_metric(s, block, variant, f->metric, metric, &m) || m.value.status != VALUE_OK)
         return false;
-    f->unit = m->unit;
-    *value = m->value.number;
+    f->unit = m.unit;
+    *value = m.value.number;
     return true;
 }
 
 /* False where no run has it. */
-static bool fill_figure(struct report_figure *f, const struct stage *s, size_t variant,
-                        const struct report_outcome *o, double *values)
+static bool fill_figure(struct report_figure *f, const struct stage *s, size_t metric,
+                        size_t variant, const struct report_outcome *o, double *values)
 {
     size_t n = 0;
 
     for (size_t b = 0; b < s->blocks; b++) {
-        const struct sample *run = stage_run(s, b, variant);
+        struct archive_run run;
 
-        if (run && (run->status == SAMPLE_OK || (o->failed && run->status != SAMPLE_INTERRUPTED)) &&
-            value_in(run, f->metric, f, &values[n]))
+        if (stage_run(s, b, variant, &run) &&
+            (run.status == SAMPLE_OK || (o->failed && run.status != SAMPLE_INTERRUPTED)) &&
+            value_in(s, b, variant, metric, f, &values[n]))
             n++;
     }
     if (n == 0)
@@ -67,7 +68,7 @@ static void fill_figures(struct report_outcome *o, const struct stage *s, size_t
         struct report_figure *f = &o->figures[o->figure_count];
 
         f->metric = s->metrics[m];
-        if (fill_figure(f, s, variant, o, values))
+        if (fill_figure(f, s, m, variant, o, values))
             o->figure_count++;
     }
 }

@@ -7,14 +7,6 @@
 #include "base/strings.h"
 #include "judge/verdict.h"
 
-static const struct sample_metric *metric_of(const struct sample *run, const char *name)
-{
-    for (size_t i = 0; i < run->metric_count; i++)
-        if (strings_same(run->metrics[i].name, name))
-            return &run->metrics[i];
-    return NULL;
-}
-
 static void add_missing(struct report_summary *x, const struct sample_metric *m,
                         struct arena *arena)
 {
@@ -29,27 +21,28 @@ static void add_missing(struct report_summary *x, const struct sample_metric *m,
 }
 
 /* One metric of one variant. Sums are made in the order of the runs. */
-static void fill_one(struct report_summary *x, const struct stage *s, size_t variant, double *room,
-                     struct arena *arena)
+static void fill_one(struct report_summary *x, const struct stage *s, size_t metric, size_t variant,
+                     double *room, struct arena *arena)
 {
     double sum = 0;
     size_t n = 0;
 
     for (size_t b = 0; b < s->blocks; b++) {
-        const struct sample *run = stage_run(s, b, variant);
+        struct archive_run run;
+        struct sample_metric m;
 
-        if (!run)
+        if (!stage_run(s, b, variant, &run))
             continue;
-        const struct sample_metric *m = metric_of(run, x->metric);
+        bool has = stage_metric(s, b, variant, x->metric, metric, &m);
 
         x->of++;
-        if (m)
-            x->unit = m->unit;
-        if (run->status == SAMPLE_OK && m && value_usable(&m->value)) {
-            sum += m->value.number;
-            room[n++] = m->value.number;
-        } else if (run->status == SAMPLE_OK) {
-            add_missing(x, m, arena);
+        if (has)
+            x->unit = m.unit;
+        if (run.status == SAMPLE_OK && has && value_usable(&m.value)) {
+            sum += m.value.number;
+            room[n++] = m.value.number;
+        } else if (run.status == SAMPLE_OK) {
+            add_missing(x, has ? &m : NULL, arena);
         }
     }
     x->runs = (int)n;
@@ -72,7 +65,7 @@ void summary_fill(struct report_profile *out, const struct stage *s, struct aren
             x->variant = s->plan->variants[v].name;
             x->metric = s->metrics[m];
             plan_metric(s->plan, x->metric, &x->unit, &x->better);
-            fill_one(x, s, v, room, arena);
+            fill_one(x, s, m, v, room, arena);
             if (x->of > 0)
                 out->summary_count++;
             else

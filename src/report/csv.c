@@ -56,24 +56,23 @@ static void put_metric(struct buf *out, const struct sample_metric *m)
     buf_addstr(out, "\r\n");
 }
 
-void report_csv(const struct sample *samples, size_t count, struct buf *out)
+void report_csv_head(struct buf *out)
+{
+    buf_addstr(out, "run,profile,stage,pair,slot,attempt,variant,run_status,started,error,"
+                    "metric,value,unit,status,reason\r\n");
+}
+
+void report_csv_sample(const struct sample *s, struct buf *out)
 {
     static const struct sample_metric none = {
         .name = "", .unit = "", .value = {.status = VALUE_MISSING, .reason = "no metric was read"}};
     struct buf run = BUF_INIT;
 
-    buf_addstr(out, "run,profile,stage,pair,slot,attempt,variant,run_status,started,error,"
-                    "metric,value,unit,status,reason\r\n");
-    for (size_t i = 0; i < count; i++) {
-        const struct sample *s = &samples[i];
-
-        buf_clear(&run);
-        put_run(&run, s);
-        buf_addch(&run, ',');
-        for (size_t m = 0; m < s->metric_count || m == 0; m++) {
-            buf_add(out, run.data, run.len);
-            put_metric(out, s->metric_count ? &s->metrics[m] : &none);
-        }
+    put_run(&run, s);
+    buf_addch(&run, ',');
+    for (size_t m = 0; m < s->metric_count || m == 0; m++) {
+        buf_add(out, run.data, run.len);
+        put_metric(out, s->metric_count ? &s->metrics[m] : &none);
     }
     buf_release(&run);
 }

@@ -14,7 +14,10 @@
 struct buf;
 struct sample;
 
-/* Adds the header and the lines of all samples. */
-void report_csv(const struct sample *samples, size_t count, struct buf *out);
+/* Adds the header. */
+void report_csv_head(struct buf *out);
+
+/* Adds the lines of a sample. */
+void report_csv_sample(const struct sample *s, struct buf *out);
 
 #endif

@@ -3,9 +3,9 @@
  *
  * usage: judge FOLDER RUNS METRICS
  *
- * Writes an archive of RUNS runs (two variants, one profile of the runner `command`) with METRICS
- * figures each, all of them judged, then reads it, judges it and encodes its report. Prints CPU
- * seconds of each step. The folder must not exist; it is left for others to read.
+ * Writes an archive of RUNS runs (two variants; of the runner `command`, a profile for 20,000 runs)
+ * with METRICS figures each, all of them judged, then reads it, judges it and encodes its report.
+ * Prints CPU seconds of each step. The folder must not exist; it is left for others to read.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +18,8 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "judge/judge.h"
+
+#define RUNS_A_PROFILE 20000
 
 struct bench {
     struct arena arena;
@@ -92,15 +94,21 @@ static void make_plan(struct bench *b, struct err *e)
         p->variants[i].display = names[i];
         memset(p->variants[i].sha256, 'a' + (int)i, 64);
     }
-    p->runner_count = p->profile_count = 1;
+    p->runner_count = 1;
+    p->profile_count = (b->runs + RUNS_A_PROFILE - 1) / RUNS_A_PROFILE;
     p->runners = arena_array(&b->arena, 1, sizeof(*p->runners));
-    p->profiles = arena_array(&b->arena, 1, sizeof(*p->profiles));
+    p->profiles = arena_array(&b->arena, p->profile_count, sizeof(*p->profiles));
     if (runner_decode(p->runners, load("runners/command/runner.json", e), "runner.json", &b->arena,
                       e) < 0 ||
         profile_decode(p->profiles, load("profiles/command/default.json", e), "default.json",
                        &b->arena, e) < 0)
         die(e);
-    p->profiles[0].pairs = (int)(b->runs / 2);
+    for (size_t i = 0; i < p->profile_count; i++) {
+        p->profiles[i] = p->profiles[0];
+        p->profiles[i].pairs = (int)(b->runs / 2 / p->profile_count);
+        if (i > 0)
+            p->profiles[i].name = arena_printf(&b->arena, "%s-%zu", p->profiles[0].name, i);
+    }
     make_limits(b);
     if (plan_seal(p, e) < 0)
         die(e);
@@ -114,15 +122,16 @@ static double next(struct bench *b)
 
 static void write_run(struct bench *b, struct archive_writer *w, size_t i, struct err *e)
 {
+    const size_t runs = b->runs / b->plan.profile_count, n = i % runs; /* of its profile */
     struct arena arena = ARENA_INIT;
     struct outcome outcome = {0};
     struct sample s = {.run = i + 1,
-                       .pair = i / 2 + 1,
-                       .slot = (uint32_t)(i % 2) + 1,
+                       .pair = n / 2 + 1,
+                       .slot = (uint32_t)(n % 2) + 1,
                        .attempt = 1,
                        .stage = STAGE_MAIN,
-                       .variant = i % 4 == 1 || i % 4 == 2 ? "candidate" : "baseline",
-                       .profile = b->plan.profiles[0].name,
+                       .variant = (n + 2 * (i / runs)) % 4 % 3 != 0 ? "candidate" : "baseline",
+                       .profile = b->plan.profiles[i / runs].name,
                        .started = "2026-01-01T00:00:00.000Z",
                        .metric_count = b->metrics};
 
@@ -160,7 +169,7 @@ static void read_and_judge(const char *folder, struct buf *text, struct err *e)
     double opened, judged, encoded;
 
     cpu_since_last();
-    if (archive_open(&a, folder, ROLES_OF_FAILED, e) < 0)
+    if (archive_open(&a, folder, KEEP_COMPACT, e) < 0)
         die(e);
     opened = cpu_since_last();
     if (judge_archive(a, &r, &arena, e) < 0)

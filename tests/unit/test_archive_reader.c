@@ -33,7 +33,7 @@ static struct archive *open_good(void)
     struct archive *a;
     struct err err = {0};
 
-    if (archive_open(&a, m.folder, ROLES_OF_FAILED, &err) < 0)
+    if (archive_open(&a, m.folder, KEEP_COMPACT, &err) < 0)
         fail_msg("%s", err.msg);
     return a;
 }
@@ -43,7 +43,7 @@ static void refuses(enum err_code code, const char *complaint)
     struct archive *a;
     struct err err = {0};
 
-    if (archive_open(&a, m.folder, ROLES_OF_FAILED, &err) == 0)
+    if (archive_open(&a, m.folder, KEEP_COMPACT, &err) == 0)
         fail_msg("it was read; expected: %s", complaint);
     assert_null(a);
     if (err.code != code || !strstr(err.msg, complaint))
@@ -72,9 +72,9 @@ static void everything_that_was_written_is_read(void **state)
     assert_int_equal(a->report_len, 12);
     assert_string_equal(a->plan->sha256, m.plan.sha256);
     assert_int_equal(a->plan->profile_count, 2);
-    assert_int_equal(a->samples[9].run, 10);
-    assert_string_equal(a->samples[9].profile, "p/two");
-    assert_int_equal(a->samples[0].stage, STAGE_WARMUP);
+    assert_int_equal(archive_run(a, 9).run, 10);
+    assert_string_equal(archive_run(a, 9).profile, "p/two");
+    assert_int_equal(archive_run(a, 0).stage, STAGE_WARMUP);
     archive_close(a);
 }
 
@@ -97,19 +97,74 @@ static void the_machine_reads_back(void **state)
     archive_close(a);
 }
 
-static void roles_are_kept_of_runs_that_did_not_end_well(void **state)
+static void a_compact_archive_has_no_samples_and_says_the_same(void **state)
+{
+    (void)state;
+    struct archive *a = open_good(), *w;
+    struct err err = {0};
+    struct sample_metric x;
+
+    assert_int_equal(archive_open(&w, m.folder, KEEP_SAMPLES, &err), 0);
+    assert_null(a->samples);
+    for (size_t i = 0; i < a->sample_count; i++) {
+        const struct archive_run run = archive_run(a, i);
+        const struct sample *s = &w->samples[i];
+
+        assert_int_equal(run.run, s->run);
+        assert_int_equal(run.pair, s->pair);
+        assert_int_equal(run.slot, s->slot);
+        assert_int_equal(run.stage, s->stage);
+        assert_string_equal(run.variant, s->variant);
+        assert_string_equal(run.profile, s->profile);
+        assert_int_equal(run.metric_count, s->metric_count);
+        for (size_t k = 0; k < s->metric_count; k++) {
+            archive_metric(a, i, k, &x);
+            assert_string_equal(x.name, s->metrics[k].name);
+            assert_true(x.value.status != VALUE_OK || x.value.number == s->metrics[k].value.number);
+        }
+    }
+    archive_close(w);
+    archive_close(a);
+}
+
+static void the_end_of_stderr_is_kept_of_a_run_that_failed(void **state)
 {
     (void)state;
     made_archive_alter(&m, "samples.jsonl", "\"status\":\"ok\",\"error\":null",
                        "\"status\":\"failed\",\"error\":\"x\"");
+    made_archive_alter(&m, "samples.jsonl", "\"files\":[", "\"stderr_tail\":\"oh\",\"files\":[");
     struct archive *a = open_good();
 
-    assert_int_equal(a->roles, ROLES_OF_FAILED);
-    assert_int_equal(a->samples[0].status, SAMPLE_FAILED);
-    assert_int_equal(a->samples[0].role_count, 2);
-    assert_string_equal(a->samples[0].roles[1].name, "sender");
-    assert_int_equal(a->samples[1].status, SAMPLE_OK);
-    assert_int_equal(a->samples[1].role_count, 0);
+    assert_int_equal(archive_run(a, 0).status, SAMPLE_FAILED);
+    assert_string_equal(archive_run(a, 0).error, "x");
+    assert_string_equal(archive_run(a, 0).stderr_tail, "oh");
+    assert_int_equal(archive_run(a, 1).status, SAMPLE_OK);
+    assert_null(archive_run(a, 1).error);
+    assert_null(archive_run(a, 1).stderr_tail);
+    archive_close(a);
+}
+
+static int see_sample(void *user, const struct sample *s, struct err *err)
+{
+    uint64_t *seen = user;
+
+    if (s->run == 8)
+        return err_set(err, ERR_ARCHIVE, "enough");
+    assert_int_equal(s->role_count, 2);
+    assert_int_equal(s->run, ++*seen);
+    return 0;
+}
+
+static void samples_are_shown_one_by_one_until_one_is_refused(void **state)
+{
+    (void)state;
+    struct archive *a = open_good();
+    struct err err = {0};
+    uint64_t seen = 0;
+
+    assert_int_equal(archive_each(a, see_sample, &seen, &err), -1);
+    assert_string_equal(err.msg, "enough");
+    assert_int_equal(seen, 7);
     archive_close(a);
 }
 
@@ -119,8 +174,7 @@ static void a_whole_archive_has_the_roles_of_all_runs(void **state)
     struct archive *a;
     struct err err = {0};
 
-    assert_int_equal(archive_open(&a, m.folder, ROLES_OF_ALL, &err), 0);
-    assert_int_equal(a->roles, ROLES_OF_ALL);
+    assert_int_equal(archive_open(&a, m.folder, KEEP_SAMPLES, &err), 0);
     for (size_t i = 0; i < a->sample_count; i++) {
         assert_int_equal(a->samples[i].role_count, 2);
         assert_string_equal(a->samples[i].roles[1].name, "sender");
@@ -264,14 +318,14 @@ static void what_is_no_archive_is_told(void **state)
     const char *empty = arena_printf(&m.arena, "%s/empty", m.base);
 
     assert_int_equal(mkdir(empty, 0777), 0);
-    assert_int_equal(archive_open(&a, empty, ROLES_OF_FAILED, &err), -1);
+    assert_int_equal(archive_open(&a, empty, KEEP_COMPACT, &err), -1);
     assert_int_equal(err.code, ERR_ARCHIVE);
     assert_non_null(strstr(err.msg, "is not an archive"));
     assert_true(err.hint[0]);
-    assert_int_equal(archive_open(&a, "/nonexistent/abba", ROLES_OF_FAILED, &err), -1);
+    assert_int_equal(archive_open(&a, "/nonexistent/abba", KEEP_COMPACT, &err), -1);
     assert_int_equal(err.code, ERR_ARCHIVE);
     assert_non_null(strstr(err.msg, "no archive at '/nonexistent/abba'"));
-    assert_int_equal(archive_open(&a, made_archive_path(&m, "series.json"), ROLES_OF_FAILED, &err),
+    assert_int_equal(archive_open(&a, made_archive_path(&m, "series.json"), KEEP_COMPACT, &err),
                      -1);
     assert_int_equal(err.code, ERR_ARCHIVE);
     assert_true(err.hint[0]);
@@ -332,7 +386,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(everything_that_was_written_is_read),
         TEST(the_machine_reads_back),
-        TEST(roles_are_kept_of_runs_that_did_not_end_well),
+        TEST(a_compact_archive_has_no_samples_and_says_the_same),
+        TEST(the_end_of_stderr_is_kept_of_a_run_that_failed),
+        TEST(samples_are_shown_one_by_one_until_one_is_refused),
         TEST(a_whole_archive_has_the_roles_of_all_runs),
         TEST(roles_that_are_not_kept_are_checked_like_others),
         TEST(an_unfinished_archive_is_read),
