@@ -100,7 +100,7 @@ static int check_here(struct settings *s, const struct profile *profile, struct 
     struct networks n = {0};
     const char *reason;
 
-    if (networks_look(&n, &s->arena, err) < 0)
+    if (networks_find_tables(profile, err) < 0 || networks_look(&n, &s->arena, err) < 0)
         return -1;
     reason = networks_why_not(&n, &profile->network);
     if (!reason)

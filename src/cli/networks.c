@@ -9,6 +9,13 @@ int networks_host(struct run_host **host, struct err *err)
     return run_host_open(host, &options, err);
 }
 
+int networks_find_tables(const struct profile *profile, struct err *err)
+{
+    if (net_find_tables(&profile->network, err) < 0)
+        return err_wrap(err, "profile '%s'", profile->name);
+    return 0;
+}
+
 int networks_look(struct networks *n, struct arena *arena, struct err *err)
 {
     struct run_host *host = NULL;

@@ -19,6 +19,9 @@ struct networks {
 /* A zygote whose user namespace networks can be made in, where abba is not root. */
 int networks_host(struct run_host **host, struct err *err);
 
+/* Whether the tables are there of the distributions that the profile's network names. */
+int networks_find_tables(const struct profile *profile, struct err *err);
+
 /* Looks once. `isolation` and all texts live as long as the arena. */
 int networks_look(struct networks *n, struct arena *arena, struct err *err);
 

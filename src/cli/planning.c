@@ -30,7 +30,7 @@ static int look_at_network(void *user, const struct profile *profile, const char
 {
     struct planning *g = user;
 
-    if (networks_look(&g->networks, arena, err) != 0)
+    if (networks_find_tables(profile, err) != 0 || networks_look(&g->networks, arena, err) != 0)
         return -1;
     *reason = networks_why_not(&g->networks, &profile->network);
     *isolation = g->networks.isolation;

@@ -125,7 +125,7 @@ static int check_backends(const struct again *x, struct networks *n, struct err 
             continue;
         network = p->network;
         network.backend = net_backend_of(a->samples[i].net.backend);
-        if (networks_look(n, &x->s->arena, err) < 0)
+        if (networks_find_tables(p, err) < 0 || networks_look(n, &x->s->arena, err) < 0)
             return -1;
         why = networks_why_not(n, &network);
         if (why)

@@ -1,7 +1,8 @@
 /* What this machine can do, tried in a child, so that abba itself stays where it is. */
-#include "net/network.h"
+#include "net/look.h"
 
 #include "base/mem.h"
+#include "net/fate.h"
 #include "net/namespace.h"
 #include "net/netem.h"
 #include "net/rtnl.h"
@@ -23,36 +24,58 @@ struct trial {
     struct err veth_err, redirect_err, packets_err;
 };
 
-static void try_packets(struct trial *t)
+/* ---- the kernel itself ----------------------------------------------------------------------- */
+
+static int packet_socket(struct err *err)
 {
     int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, htons(ETH_P_ALL));
 
-    t->packets = fd >= 0;
     if (fd < 0)
-        err_sys(&t->packets_err, ERR_CONFIG, errno, "no AF_PACKET socket");
-    else
-        close(fd);
+        return err_sys(err, ERR_CONFIG, errno, "no AF_PACKET socket");
+    close(fd);
+    return 0;
 }
 
-static void try_all(struct trial *t, int user_ns)
+static int redirect(struct rtnl *r, const char *to, struct err *err)
+{
+    if (rtnl_clsact(r, "lo", err) < 0)
+        return -1;
+    return rtnl_redirect(r, "lo", RTNL_EGRESS, to, RTNL_EGRESS, NULL, err);
+}
+
+static int veth(struct rtnl *r, struct err *err)
+{
+    return rtnl_veth(r, "a0", "b0", -1, err);
+}
+
+static bool netem(struct rtnl *r)
+{
+    return netem_there(r, "lo");
+}
+
+const struct look_kernel look_kernel_real = {namespace_permit, namespace_new, rtnl_open, veth,
+                                             redirect,         packet_socket, netem};
+
+/* ---- the trial ------------------------------------------------------------------------------- */
+
+static void try_all(struct trial *t, const struct look_kernel *kernel, int user_ns)
 {
     struct rtnl *r = NULL;
     int fd;
 
-    if (namespace_permit(user_ns, &t->err) < 0 || namespace_new(&fd, &t->err) < 0 ||
-        rtnl_open(&r, &t->err) < 0)
+    if (kernel->permit(user_ns, &t->err) < 0 || kernel->namespace_new(&fd, &t->err) < 0 ||
+        kernel->open(&r, &t->err) < 0)
         return;
     t->namespaces = true;
-    t->veth = rtnl_veth(r, "a0", "b0", -1, &t->veth_err) == 0;
-    t->redirect = rtnl_clsact(r, "lo", &t->redirect_err) == 0 &&
-                  rtnl_redirect(r, "lo", RTNL_EGRESS, t->veth ? "a0" : "lo", RTNL_EGRESS, NULL,
-                                &t->redirect_err) == 0;
-    try_packets(t);
-    t->netem = netem_there(r, "lo");
+    t->veth = kernel->veth(r, &t->veth_err) == 0;
+    t->redirect = kernel->redirect(r, t->veth ? "a0" : "lo", &t->redirect_err) == 0;
+    t->packets = kernel->packets(&t->packets_err) == 0;
+    t->netem = kernel->netem(r);
     rtnl_close(r);
 }
 
-static int run_trial(struct trial *t, int user_ns, struct err *err)
+static int run_trial(struct trial *t, const struct look_kernel *kernel, int user_ns,
+                     struct err *err)
 {
     int ends[2];
     ssize_t got;
@@ -64,7 +87,7 @@ static int run_trial(struct trial *t, int user_ns, struct err *err)
     if (pid == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
         memset(t, 0, sizeof(*t));
-        try_all(t, user_ns);
+        try_all(t, kernel, user_ns);
         _exit(send(ends[1], t, sizeof(*t), MSG_NOSIGNAL) < 0);
     }
     close(ends[1]);
@@ -99,13 +122,14 @@ static void tell_namespaces(struct net_ability *a, const struct trial *t, struct
     }
 }
 
-void net_look(struct net_ability *a, int user_ns, struct arena *arena)
+void look_at(struct net_ability *a, const struct look_kernel *kernel, int user_ns,
+             struct arena *arena)
 {
     struct trial t;
     struct err err;
 
     memset(a, 0, sizeof(*a));
-    if (run_trial(&t, user_ns, &err) < 0) {
+    if (run_trial(&t, kernel, user_ns, &err) < 0) {
         a->reason = a->kernel_reason = a->user_reason = say(arena, &err);
         return;
     }
@@ -122,4 +146,34 @@ void net_look(struct net_ability *a, int user_ns, struct arena *arena)
         a->user_reason = arena_printf(arena, "%s (it takes CAP_NET_RAW)", t.packets_err.msg);
     else if (!t.redirect)
         a->user_reason = say(arena, &t.redirect_err);
+}
+
+void net_look(struct net_ability *a, int user_ns, struct arena *arena)
+{
+    look_at(a, &look_kernel_real, user_ns, arena);
+}
+
+/* ---- tables of distributions ----------------------------------------------------------------- */
+
+static int find_tables(const struct net_impair *impair, struct arena *arena, struct err *err)
+{
+    struct fate_table table;
+
+    if (impair->distribution && fate_table_read(&table, impair->distribution, arena, err) < 0)
+        return -1;
+    if (impair->slot.distribution &&
+        fate_table_read(&table, impair->slot.distribution, arena, err) < 0)
+        return -1;
+    return 0;
+}
+
+int net_find_tables(const struct network *network, struct err *err)
+{
+    struct arena arena = ARENA_INIT;
+    int status = network->has_impair ? find_tables(&network->impair, &arena, err) : 0;
+
+    for (size_t i = 0; i < network->link_count && status == 0; i++)
+        status = find_tables(&network->links[i].impair, &arena, err);
+    arena_release(&arena);
+    return status;
 }

@@ -40,6 +40,12 @@ struct net_ability {
 void net_look(struct net_ability *a, int user_ns, struct arena *arena);
 
 /*
+ * Whether the tables of all distributions that the network names are there and well-formed: found
+ * before anything is made. ERR_CONFIG, with the file, the line and what is wrong.
+ */
+int net_find_tables(const struct network *network, struct err *err);
+
+/*
  * Makes the network and waits until it is ready. ERR_CONFIG if the back end asked for is not to be
  * had here, ERR_MEASURE if the configuration read back is not what was asked, ERR_SYSTEM else.
  */

@@ -175,25 +175,14 @@ static void look(struct maps *m, int proc_fd, pid_t pid)
     m->looks += maps_take(m, m->text);
 }
 
-/* Whether it is a multiple of the largest power of two up to a sixteenth of it. */
-static bool is_turn(uint64_t tick)
-{
-    uint64_t step = 1;
-
-    while (step <= tick / 32)
-        step *= 2;
-    return tick % step == 0;
-}
-
 void maps_tick(struct maps *m, const struct rss *r)
 {
-    const bool all = is_turn(r->ticks); /* rss_tick() has counted it */
     size_t looks = 0;
 
     if (!m->wanted)
         return;
     for (size_t i = 0; i < r->count && looks < MAPS_LOOKS_A_TICK; i++)
-        if (all || r->process[i].age <= 2) {
+        if (rss_is_turn(r, i)) {
             look(m, r->proc_fd, r->process[i].pid);
             looks++;
         }

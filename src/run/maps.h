@@ -1,10 +1,9 @@
 /*
  * maps: which files the processes of a role have mapped executable, as /proc/PID/maps says.
  *
- * A run that is looked at reads the maps of a process at its first two ticks, and of all processes
- * at each of the first 32 ticks and then ever more rarely, 16 times while the run doubles its
- * length: early for programs that end or exec another soon, late for libraries that are loaded on
- * demand. A program that lives between two ticks is not seen. All memory is taken by maps_init().
+ * A run that is looked at reads the maps of a process when it is its turn, see rss_is_turn():
+ * early for programs that end or exec another soon, late for libraries that are loaded on demand.
+ * A program that lives between two ticks is not seen. All memory is taken by maps_init().
  */
 #ifndef ABBA_RUN_MAPS_H
 #define ABBA_RUN_MAPS_H

@@ -76,6 +76,7 @@ void place_begin(struct place *p, const struct run_role *role, struct role_outco
     }
     rss_begin(&p->rss);
     maps_begin(&p->maps, look);
+    netns_begin(&p->netns, role->net_fd);
 }
 
 /* ---- start ---- */
@@ -277,10 +278,11 @@ void place_tick(struct place *p, uint64_t now_ns)
 {
     const uint64_t exec_ns = p->seat.page->exec_ns;
 
-    if (!p->started || p->empty || exec_ns == 0)
+    if (!p->started || p->empty || exec_ns < p->started_ns) /* 0, or still that of a run before */
         return;
     rss_tick(&p->rss, now_ns > exec_ns ? now_ns - exec_ns : 0);
     maps_tick(&p->maps, &p->rss);
+    netns_tick(&p->netns, &p->rss);
 }
 
 int place_kill(struct place *p, int sig, struct err *err)
@@ -356,6 +358,7 @@ void place_finish(struct place *p, struct counters *counters)
     close_both(p->write_fd);
     rss_end(&p->rss, o);
     maps_end(&p->maps, o);
+    o->left_network = p->netns.left;
     take_cpu(p);
     take_counters(p, counters);
     o->max_rss_bytes = u->max_rss_kib * 1024;

@@ -13,6 +13,7 @@
 #include "run/drain.h"
 #include "run/launch.h"
 #include "run/maps.h"
+#include "run/netns.h"
 #include "run/rss.h"
 #include "run/run.h"
 
@@ -23,6 +24,7 @@ struct place {
     struct drain out, err;
     struct rss rss;
     struct maps maps;
+    struct netns netns;
     int write_fd[2]; /* the pipes' other ends, open until the role is empty: no end-of-file before
                       */
 

@@ -406,3 +406,18 @@ void rss_end(struct rss *r, struct role_outcome *o)
                            ? value_none(VALUE_MISSING, "the run was too short to be sampled")
                            : value_ok((double)r->gone_cpu_ticks / (double)r->clock_ticks);
 }
+
+/* Whether it is a multiple of the largest power of two up to a sixteenth of it. */
+static bool is_common_turn(uint64_t tick)
+{
+    uint64_t step = 1;
+
+    while (step <= tick / 32)
+        step *= 2;
+    return tick % step == 0;
+}
+
+bool rss_is_turn(const struct rss *r, size_t i)
+{
+    return r->process[i].age <= 2 || is_common_turn(r->ticks); /* rss_tick() has counted it */
+}

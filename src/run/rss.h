@@ -61,6 +61,13 @@ void rss_begin(struct rss *r);
 /* One sample; `at_ns` is since the role's exec. */
 void rss_tick(struct rss *r, uint64_t at_ns);
 
+/*
+ * After rss_tick(), for what looks closer: whether it is process i's turn. That is at its first two
+ * ticks, and for all processes at each of the first 31 ticks and then ever more rarely, 16 times
+ * while the run doubles its length.
+ */
+bool rss_is_turn(const struct rss *r, size_t i);
+
 /* Closes what is still open and fills in samples, sampled_rss_bytes, rss, rss_count, rss_room and
  * cpu.sampled_s of the outcome. The points belong to `r` and stay until the next rss_begin(). */
 void rss_end(struct rss *r, struct role_outcome *o);

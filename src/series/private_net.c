@@ -113,9 +113,20 @@ int private_net_check(const struct net_request *q, const struct profile *profile
 
 /* ---- after a run ---- */
 
+/* What is wrong with the roles' part of it, or NULL. */
+static const char *leaver(const struct outcome *outcome, struct arena *arena)
+{
+    for (size_t i = 0; i < outcome->role_count; i++)
+        if (outcome->roles[i].left_network)
+            return arena_printf(arena,
+                                "role '%s' was in a network namespace of its own, not in the run's",
+                                outcome->roles[i].name);
+    return NULL;
+}
+
 /* What is wrong with the network's part of the run, or NULL. */
-static const char *fault(struct net *net, enum net_backend *first, struct net_proof *proof,
-                         struct arena *arena)
+static const char *fault(struct net *net, enum net_backend *first, const struct outcome *outcome,
+                         struct net_proof *proof, struct arena *arena)
 {
     enum net_backend backend = network_backend(net);
     struct err err = {0};
@@ -131,6 +142,8 @@ static const char *fault(struct net *net, enum net_backend *first, struct net_pr
     if (*first != backend && !proof->failed)
         proof->failed = arena_printf(arena, "the back end was '%s', and '%s' in the runs before",
                                      net_backend_name(backend), net_backend_name(*first));
+    if (!proof->failed)
+        proof->failed = leaver(outcome, arena);
     return proof->failed;
 }
 
@@ -144,10 +157,10 @@ static void discount(struct value *others, double cpu_s, double share_s)
         others->number = 0;
 }
 
-void private_net_prove(struct net *net, enum net_backend *backend, double share_s,
-                       struct sample *sample, struct arena *arena)
+void private_net_prove(struct net *net, enum net_backend *backend, const struct outcome *outcome,
+                       double share_s, struct sample *sample, struct arena *arena)
 {
-    const char *wrong = fault(net, backend, &sample->net, arena);
+    const char *wrong = fault(net, backend, outcome, &sample->net, arena);
 
     discount(&sample->noise.others, sample->net.shaper_cpu_s, share_s);
     if (!wrong || sample->status != SAMPLE_OK)

@@ -5,6 +5,7 @@
 #define ABBA_SERIES_PRIVATE_NET_H
 
 #include "base/err.h"
+#include "model/outcome.h"
 #include "model/plan.h"
 #include "model/sample.h"
 #include "net/network.h"
@@ -32,11 +33,11 @@ int private_net_check(const struct net_request *q, const struct profile *profile
 
 /*
  * Ends the run's network and puts the proof into the sample. A check that failed, a back end that
- * is not the profile's first (*backend, AUTO until there is one), or a proof that is not to be had
- * makes the sample invalid and says so. `share_s`: CPU seconds that all CPUs had during the run.
- * What is left for the caller is network_kill.
+ * is not the profile's first (*backend, AUTO until there is one), a role that left the network, or
+ * a proof that is not to be had makes the sample invalid and says so. `share_s`: CPU seconds that
+ * all CPUs had during the run. What is left for the caller is network_kill.
  */
-void private_net_prove(struct net *net, enum net_backend *backend, double share_s,
-                       struct sample *sample, struct arena *arena);
+void private_net_prove(struct net *net, enum net_backend *backend, const struct outcome *outcome,
+                       double share_s, struct sample *sample, struct arena *arena);
 
 #endif

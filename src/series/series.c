@@ -342,7 +342,7 @@ static int record(struct series *s, const struct order_step *step, uint32_t atte
     };
     meter_measure(meter_of(s, step->variant), outcome, &context, sample, arena);
     if (net)
-        private_net_prove(net, &s->backend, share_s, sample, arena);
+        private_net_prove(net, &s->backend, outcome, share_s, sample, arena);
     if (!programs_same(s->programs, text, sizeof(text))) {
         sample->status = SAMPLE_INVALID;
         sample->program_changed = true;

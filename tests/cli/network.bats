@@ -279,3 +279,25 @@ EOF
     expect_status 2
     expect_err "no distribution 'nope'"
 }
+
+@test "a table of a distribution that is missing or malformed is found before an archive is made" {
+    mkdir tables
+    export TC_LIB_DIR=$PWD/tables
+    printf '1 2\n3 x\n' >tables/bad.dist
+    compare -n 1 --archive a --impair "delay 10ms 2ms distribution bad" true true
+    expect_status 2
+    expect_err "bad.dist': line 2: not a number"
+    [ "$(grep -c ^abba: <<<"$err")" = 1 ]
+    [ ! -e a ]
+    cat >p.json <<'EOF'
+{"profile": "p", "runner": "flow", "network": {"topology": "pair", "impair": {"sender->receiver":
+ {"delay": "2ms", "jitter": "1ms", "distribution": "nope"}}}}
+EOF
+    abba run --no-lock --aa --baseline flow ./p.json -n 1 --archive a
+    expect_status 2
+    expect_err "profile 'p': no distribution 'nope'"
+    [ ! -e a ]
+    abba net ./p.json -- true
+    expect_status 2
+    expect_err "no distribution 'nope'"
+}
