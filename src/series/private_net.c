@@ -128,6 +128,7 @@ static const char *leaver(const struct outcome *outcome, struct arena *arena)
 static const char *fault(struct net *net, enum net_backend *first, const struct outcome *outcome,
                          struct net_proof *proof, struct arena *arena)
 {
+    const char *left = leaver(outcome, arena);
     enum net_backend backend = network_backend(net);
     struct err err = {0};
 
@@ -142,8 +143,8 @@ static const char *fault(struct net *net, enum net_backend *first, const struct 
     if (*first != backend && !proof->failed)
         proof->failed = arena_printf(arena, "the back end was '%s', and '%s' in the runs before",
                                      net_backend_name(backend), net_backend_name(*first));
-    if (!proof->failed)
-        proof->failed = leaver(outcome, arena);
+    if (left)
+        proof->failed = left; /* whatever else: it explains more */
     return proof->failed;
 }
 

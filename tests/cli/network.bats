@@ -98,9 +98,8 @@ EOF
     done
 }
 
-@test "programs that leave the network by namespaces of their own are noted" {
-    unshare --net true 2>/dev/null || skip "no network namespaces for programs here"
-    compare -n 1 --impair "delay 1ms" "unshare --net true" "unshare --net true"
+@test "programs that do not use the network are noted" {
+    compare -n 1 --impair "delay 1ms" true true
     expect_status 0
     expect_out "no packet passed the network"
 }
@@ -300,4 +299,93 @@ EOF
     abba net ./p.json -- true
     expect_status 2
     expect_err "no distribution 'nope'"
+}
+
+@test "a role that opens a network namespace of its own makes its run invalid, which says so" {
+    unshare --net true 2>/dev/null || skip "no network namespaces for programs here"
+    # With traffic of its own elsewhere, below a shell that stays.
+    cat >elsewhere <<'EOF'
+#!/bin/sh
+unshare --net sh -c 'ip link set lo up && ping -q -c 1 127.0.0.1 && sleep 0.5'
+EOF
+    # Fenced off from all networks, as browsers do with processes that need none.
+    cat >fenced <<'EOF'
+#!/bin/sh
+unshare --net sleep 0.3
+ping -q -c 1 127.0.0.1
+EOF
+    chmod +x elsewhere fenced
+    compare -n 1 --impair "delay 1ms" --archive a "unshare --net sleep 0.5" "unshare --net sleep 0.5"
+    expect_status 3
+    [ "$(samples a "s['status'] + ' ' + s['error']" | sort -u)" = \
+        "invalid network: role 'command' was in a network namespace of its own, not in the run's" ]
+    compare -n 1 --impair "delay 1ms" --archive b ./elsewhere ./elsewhere
+    expect_status 3
+    [ "$(samples b "s['status']" | sort -u)" = invalid ]
+    abba verify b
+    expect_status 0
+    compare -n 1 --impair "delay 1ms" --archive c ./fenced ./fenced
+    samples c "s['net']['flows'][0]['offered'], s['error']" >found # a shaper may be too late
+    ! grep -q "^(0,\|namespace" found
+}
+
+@test "a role in a namespace of its own is named while the other uses the network" {
+    unshare --net true 2>/dev/null || skip "no network namespaces for programs here"
+    mkdir -p runners/two
+    cat >runners/two/runner.json <<EOF
+{"runner": "two", "description": "one pings, one is elsewhere", "program": "sleep",
+ "roles": {"pinger": {"command": ["$(command -v ping)", "-q", "-c", "3", "-i", "0.2", "127.0.0.1"]},
+           "leaver": {"command": ["$(command -v unshare)", "--net", "{program}", "0.5"]}}}
+EOF
+    cat >p.json <<'EOF'
+{"profile": "p", "runner": "two",
+ "network": {"bound": {"lateness_p99": "1s"}, "impair": {"delay": "1ms"}}}
+EOF
+    abba run --no-lock --aa --baseline sleep ./p.json -n 1 --confirm 0 --archive a
+    expect_status 3
+    [ "$(samples a "s['status'] + ' ' + s['error']" | sort -u)" = \
+        "invalid network: role 'leaver' was in a network namespace of its own, not in the run's" ]
+    samples a "s['net']['flows'][0]['offered'] >= 6" | sort -u | grep -qx True
+}
+
+# A flood: abba lives, drops over the limit are counted apart from losses, and what could not be
+# passed as asked is said in the sample.
+expect_flooded() { # ARCHIVE STATUS-OF-RUNS
+    python3 - "$1" "$2" <<'EOF'
+import json, sys
+for line in open(sys.argv[1] + "/samples.jsonl"):
+    s = json.loads(line)
+    f = s["net"]["flows"][0]
+    if s["status"] == "invalid": # only for want of a CPU for the shaper
+        assert "nobody asked to lose" in s["error"], s["error"]
+        continue
+    assert s["status"] == sys.argv[2], s
+    assert f["offered"] > 1000, f
+    if s["net"]["backend"] != "user": # the kernel counts all that it dropped together
+        continue
+    assert f["offered"] == f["delivered"] + f["lost"] + f["limit"] + f["queued"], f
+    assert f["limit"] > 9 * f["delivered"] and f["high_water"] <= 20, f
+    assert f["lost_low"] <= f["lost"] <= f["lost_high"] < f["limit"], f
+EOF
+}
+
+@test "a program that floods a slow link ends by itself, and drops over the limit are not losses" {
+    blast=$ABBA_BUILD/cost/blast
+    compare -n 1 --impair "delay 1ms loss 5% rate 1mbit limit 20" --archive a "$blast 500" "$blast 500"
+    expect_flooded a ok
+    ! grep -q '"status":"invalid"' a/samples.jsonl || { expect_status 3 && return; }
+    expect_status 0
+    [[ "$("$ABBA" doctor)" == *"no sch_netem"* ]] || return 0
+    expect_out "dropped over the queue's"
+}
+
+@test "a program that floods a slow link without an end is ended by the time-out" {
+    blast=$ABBA_BUILD/cost/blast
+    compare -n 1 --timeout 1s --impair "delay 1ms loss 5% rate 1mbit limit 20" --archive a \
+        "$blast 0" "$blast 0"
+    expect_status 3
+    expect_flooded a timeout
+    expect_out "timed out after 1 s"
+    abba verify a
+    expect_status 0
 }
