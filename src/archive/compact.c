@@ -1,5 +1,6 @@
 #include "archive/compact.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,10 +73,13 @@ static void put_count(struct numbers *n, uint64_t count)
 
 static void put_double(struct numbers *n, double x)
 {
-    if (x >= 0 && x <= (double)UINT32_MAX && bits_of((double)(uint32_t)x) == bits_of(x))
-        put(n, CODE_COUNT, (uint32_t)x);
-    else if (x > 0 && x < 4.0 && bits_of((double)(uint32_t)(x * 1e9 + 0.5) / 1e9) == bits_of(x))
-        put(n, CODE_NANO, (uint32_t)(x * 1e9 + 0.5));
+    uint32_t count = x >= 0 && x <= (double)UINT32_MAX ? (uint32_t)x : 0;
+    uint32_t nano = x > 0 && x < 4 ? (uint32_t)llround(x * 1e9) : 0;
+
+    if (bits_of((double)count) == bits_of(x))
+        put(n, CODE_COUNT, count);
+    else if (bits_of((double)nano / 1e9) == bits_of(x))
+        put(n, CODE_NANO, nano);
     else
         put(n, CODE_BITS, bits_of(x));
 }
