@@ -103,6 +103,43 @@ static void the_profile_goes_before_the_thresholds_and_options_before_both(void 
     assert_int_equal(plan_min_complete(&p, &p.profiles[0]), 8);
 }
 
+/* A machine whose kernel lacks what networks need. */
+static int look_in_vain(void *user, const struct profile *profile, const char **reason,
+                        const char **isolation, struct arena *in, struct err *err)
+{
+    (void)profile;
+    (void)isolation;
+    (void)in;
+    (void)err;
+    *reason = user;
+    return 0;
+}
+
+static void a_network_that_is_not_to_be_had_is_refused_or_left_out_with_the_reason(void **state)
+{
+    static char reason[] = "making of device 'a0' refused (the kernel needs the module veth)";
+    struct plan_request q;
+    struct plan p;
+
+    (void)state;
+    made_file("profiles/pair/net.json",
+              "{'profile': 'pair/net', 'runner': 'pair', 'network': {'impair': {'delay': '1ms'}}}");
+    q = made_request_run(&arena, "pair/net");
+    q.look_at_network = look_in_vain;
+    q.user = reason;
+    refused(&q, ERR_CONFIG,
+            "profile 'pair/net': its network is not to be had here: making of device 'a0' refused "
+            "(the kernel needs the module veth)");
+    strings_add(&q.profiles, &arena, "pair/a");
+    made_plan(&p, &q, &arena);
+    assert_int_equal(p.profile_count, 1);
+    assert_string_equal(p.profiles[0].name, "pair/a");
+    assert_true(noted(&p, "profile 'pair/net' is left out"));
+    assert_true(noted(&p, "the module veth"));
+    q.unsupported_fail = true;
+    refused(&q, ERR_CONFIG, "the module veth");
+}
+
 static void a_matrix_runs_whole_or_by_combination(void **state)
 {
     struct plan_request q = made_request_run(&arena, "pair/m");
@@ -678,6 +715,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(names_become_a_sealed_plan),
         CASE(the_profile_goes_before_the_thresholds_and_options_before_both),
+        CASE(a_network_that_is_not_to_be_had_is_refused_or_left_out_with_the_reason),
         CASE(a_matrix_runs_whole_or_by_combination),
         CASE(a_plan_survives_its_json_unchanged),
         CASE(the_hash_changes_with_whatever_changes_the_plan),
