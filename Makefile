@@ -60,7 +60,8 @@ PC := $(if $(filter pcre2.h,$(INCLUDED)),libpcre2-8) \
 PC := $(strip $(PC))
 MISSING   := $(shell for m in $(PC); do pkg-config --exists $$m 2>/dev/null || echo $$m; done)
 PC_CFLAGS := $(if $(PC),$(shell pkg-config --cflags $(PC) 2>/dev/null))
-LIBS      := $(if $(PC),$(shell pkg-config --libs $(PC) 2>/dev/null)) \
+# libcurl is loaded when it is first called: see base/curl_late.c.
+LIBS      := $(if $(PC),$(shell pkg-config --libs $(filter-out libcurl,$(PC)) 2>/dev/null)) -ldl \
              $(if $(filter perfmon/%,$(INCLUDED)),-lpfm) -lm
 CMOCKA     = $(shell pkg-config --cflags --libs cmocka 2>/dev/null)
 

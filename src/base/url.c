@@ -96,7 +96,7 @@ int url_parse(struct url *u, const char *text, struct arena *arena, struct err *
 
     *u = (struct url){0};
     if (!handle)
-        mem_exhausted(sizeof(*u));
+        return err_set(err, ERR_SYSTEM, "there is no libcurl (libcurl.so.4) here for '%s'", shown);
     CURLUcode code =
         curl_url_set(handle, CURLUPART_URL, text, CURLU_NON_SUPPORT_SCHEME | CURLU_PATH_AS_IS);
     if (code != CURLUE_OK || !has_host(text)) {

@@ -90,7 +90,7 @@ static const struct option_group *const groups[] = {&group_logs, &group_judging_
 static const char *const examples[] = {
     "abba import --runner rtc-message run1.log run2.log",
     "an archive of two runs, and what their figures are",
-    "abba import --runner rtc-message --paired -b a1.log -c b1.log -b a2.log -c b2.log",
+    "abba import --runner rtc-message --paired -b a1.log -c b1.log",
     "two pairs, and the changes between them",
     "abba import --runner rtc-message --split '^\\[Scenario (?<profile>\\w+) run' all.log",
     "a log of many runs, a profile for each scenario",

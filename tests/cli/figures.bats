@@ -80,8 +80,8 @@ PYTHON
 
 @test "abba stays small through many runs and through much output" {
     [ "$ABBA_KIND" = release ] || skip "sanitizers and coverage take memory of their own"
-    [ "$(peak_of_abba compare -q --no-lock -n 300 --archive a true true)" -lt 16384 ]
-    [ "$(peak_of_abba report a)" -lt 16384 ]
+    [ "$(peak_of_abba compare -q --no-lock -n 300 --archive a true true)" -lt 20480 ]
+    [ "$(peak_of_abba report a)" -lt 20480 ]
     [ "$(peak_of_abba compare -q --no-lock -n 6 "$cost/flood 67108864 lines" \
         "$cost/flood 67108864 line stderr")" -lt 20480 ]
 }
