@@ -92,7 +92,7 @@ static const char *const examples[] = {
     "an archive of two runs, and what their figures are",
     "abba import --runner rtc-message --paired -b a1.log -c b1.log",
     "two pairs, and the changes between them",
-    "abba import --runner rtc-message --split '^\\[Scenario (?<profile>\\w+) run' all.log",
+    "abba import --runner rtc-message --split '^.Scenario (?<profile>.+) run' all.log",
     "a log of many runs, a profile for each scenario",
     NULL};
 
