@@ -91,8 +91,8 @@ static const char *const examples[] = {
     "abba import --runner rtc-message run1.log run2.log",
     "an archive of two runs, and what their figures are",
     "abba import --runner rtc-message --paired -b a1.log -c b1.log",
-    "two pairs, and the changes between them",
-    "abba import --runner rtc-message --split '^.Scenario (?<profile>.+) run' all.log",
+    "a pair, and the change within it; further -b and -c are further pairs",
+    "abba import --runner rtc-message --split '^.Scenario (?<profile>.+) run' LOG",
     "a log of many runs, a profile for each scenario",
     NULL};
 
