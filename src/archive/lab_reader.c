@@ -98,8 +98,7 @@ static int read_end(struct lab_store *s, struct err *err)
     return rc;
 }
 
-int lab_open(struct lab_archive **out, const char *folder, enum archive_keep keep,
-             struct err *err)
+int lab_open(struct lab_archive **out, const char *folder, enum archive_keep keep, struct err *err)
 {
     struct lab_store *s = xcalloc(1, sizeof *s);
 

@@ -91,9 +91,9 @@ struct role_outcome {
     struct capture out, err;
     const struct mapped_file *mapped; /* of a run that was looked at: see run/maps.h */
     size_t mapped_count;
-    bool mapped_cut; /* there were more of them */
-    uint64_t looks;  /* that saw a process of it */
-    int look_errno;  /* why a process that was there could not be looked at; 0 */
+    bool mapped_cut;   /* there were more of them */
+    uint64_t looks;    /* that saw a process of it */
+    int look_errno;    /* why a process that was there could not be looked at; 0 */
     bool left_network; /* it was in another network namespace than the run's: see run/netns.h */
     struct counter_reading *counters;
     size_t counter_count;

@@ -149,9 +149,10 @@ static void numbers_are_strict(void **state)
 static void a_wrong_choice_names_what_is_allowed(void **state)
 {
     (void)state;
-    assert_refused("report", "--format", "jsn",
-                   "option '--format': found 'jsn', allowed is one of text, markdown, json, junit, csv",
-                   "did you mean 'json'?");
+    assert_refused(
+        "report", "--format", "jsn",
+        "option '--format': found 'jsn', allowed is one of text, markdown, json, junit, csv",
+        "did you mean 'json'?");
 }
 
 static void a_time_needs_its_unit(void **state)
