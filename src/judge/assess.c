@@ -146,11 +146,12 @@ void assess_stage(struct judged_stage *s, const struct judging *j, size_t profil
     s->metrics = arena_array(j->arena, rows, sizeof(*s->metrics));
     s->gates = arena_array(j->arena, rows, sizeof(*s->gates));
     s->p_worse = arena_array(j->arena, rows, sizeof(*s->p_worse));
-    columns_init(&columns, &s->stage, j->arena);
+    columns_init(&columns, &s->stage);
     for (size_t v = 1; v < s->stage.variants; v++) {
         for (size_t m = 0; m < s->stage.metric_count; m++)
             judge_metric(s, j, &columns, m, v);
     }
+    columns_release(&columns);
     s->complete = stage_complete(&s->stage, 0);
     s->verdict = stage_verdict(s);
 }
@@ -279,7 +280,7 @@ static void fill_aa(struct report_profile *out, const struct judged_stage *s,
     for (size_t i = 0; i < s->metric_count; i++)
         any_judged = any_judged || s->gates[i].judged;
     out->aa = arena_array(j->arena, s->stage.metric_count, sizeof(*out->aa));
-    columns_init(&columns, &s->stage, j->arena);
+    columns_init(&columns, &s->stage);
     for (size_t i = 0; i < s->stage.metric_count; i++) {
         const struct report_metric *m = &s->metrics[i]; /* of the first candidate */
 
@@ -289,6 +290,7 @@ static void fill_aa(struct report_profile *out, const struct judged_stage *s,
         verdict_of_aa(&out->aa[out->aa_count++], m->metric, m->better, &columns, &s->gates[i],
                       j->plan->seed);
     }
+    columns_release(&columns);
 }
 
 /* Lets the confirming stage decide where the plan has one and the main stage calls for it. */

@@ -176,12 +176,12 @@ bool stage_block_noisy(const struct stage *s, size_t block)
 
 /* ---- columns ---- */
 
-void columns_init(struct columns *c, const struct stage *s, struct arena *arena)
+void columns_init(struct columns *c, const struct stage *s)
 {
     *c = (struct columns){0};
-    c->baseline = arena_array(arena, s->blocks, sizeof(*c->baseline));
-    c->candidate = arena_array(arena, s->blocks, sizeof(*c->candidate));
-    c->reversed = arena_array(arena, s->blocks, sizeof(*c->reversed));
+    c->baseline = xcalloc(s->blocks + 1, sizeof(*c->baseline));
+    c->candidate = xcalloc(s->blocks + 1, sizeof(*c->candidate));
+    c->reversed = xcalloc(s->blocks + 1, sizeof(*c->reversed));
 }
 
 static void add_missing(struct columns *c, const struct sample_metric *m, struct arena *arena)
@@ -199,6 +199,13 @@ static void add_missing(struct columns *c, const struct sample_metric *m, struct
     if (!strings_has(&c->missing, text.data))
         strings_add(&c->missing, arena, arena_strdup(arena, text.data));
     buf_release(&text);
+}
+
+void columns_release(struct columns *c)
+{
+    free(c->baseline);
+    free(c->candidate);
+    free(c->reversed);
 }
 
 /* The side of a pair. */

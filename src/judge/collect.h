@@ -60,10 +60,12 @@ struct columns {
     struct strings missing; /* "status: reason" of values that cannot be used, each once */
 };
 
-/* Room for every pair of the stage; reused from metric to metric. Memory is the arena's. */
-void columns_init(struct columns *c, const struct stage *s, struct arena *arena);
+/* Room for every pair of the stage; reused from metric to metric. */
+void columns_init(struct columns *c, const struct stage *s);
+void columns_release(struct columns *c);
 
-/* Fills the columns with the metric of that index, baseline against `candidate`. */
+/* Fills the columns with the metric of that index, baseline against `candidate`. What is missing is
+ * the arena's. */
 void columns_fill(struct columns *c, const struct stage *s, size_t metric, size_t candidate,
                   struct arena *arena);
 
