@@ -18,8 +18,8 @@
 int archive_verify(const struct archive *a, const char *digest, struct err *err);
 
 /*
- * The same of a lab: each of its archives, and the lab's own files. A lab that was closed before all
- * comparisons had begun is whole as far as it goes.
+ * The same of a lab: each of its archives, and the lab's own files. A lab that was closed before
+ * all comparisons had begun is whole as far as it goes.
  */
 int lab_verify(const struct lab_archive *l, const char *digest, struct err *err);
 
