@@ -94,7 +94,7 @@ DEFS_plan/lookup  := -DABBA_SOURCE_DIR='"$(TOP)"' \
 
 # ---- targets ---------------------------------------------------------------------------------
 .PHONY: all help setup demo run-demo test run-tests test-programs test-pmu test-netem run-test-netem asan lint format tidy layers headers coverage \
-        fuzz run-fuzz bench run-bench install dist clean seaweedfs FORCE
+        fuzz run-fuzz bench run-bench install deb test-deb dist clean seaweedfs FORCE
 .DEFAULT_GOAL := all
 
 all: $(LIB) $(if $(MAIN_SRC),$(ABBA)) runners $(PRELOADS) ## the program and the runners' programs
@@ -374,6 +374,7 @@ INSTALL ?= install
 share   := $(DESTDIR)$(PREFIX)/share/abba
 mandir  := $(DESTDIR)$(PREFIX)/share/man/man1
 compdir := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+docdir  := $(DESTDIR)$(PREFIX)/share/doc/abba
 install: all ## the program, its data and its manual below DESTDIR and PREFIX
 	$(INSTALL) -d $(DESTDIR)$(PREFIX)/bin $(share)
 	$(INSTALL) -m 755 $(ABBA) $(DESTDIR)$(PREFIX)/bin/abba
@@ -388,6 +389,30 @@ install: all ## the program, its data and its manual below DESTDIR and PREFIX
 	@$(INSTALL) -d $(mandir) $(compdir)
 	$(ABBA) manual >$(OBJ)/abba.1 && $(INSTALL) -m 644 $(OBJ)/abba.1 $(mandir)/abba.1
 	$(ABBA) completion bash >$(OBJ)/abba.bash && $(INSTALL) -m 644 $(OBJ)/abba.bash $(compdir)/abba
+
+	$(INSTALL) -d $(docdir)/examples/ci/github $(docdir)/examples/ci/gitlab
+	$(INSTALL) -m 644 README.md CHANGELOG.md $(docdir)
+	$(INSTALL) -m 755 .ci/examples/gate.sh $(docdir)/examples/ci
+	$(INSTALL) -m 644 .ci/examples/github/*.yml $(docdir)/examples/ci/github
+	$(INSTALL) -m 644 .ci/examples/gitlab/*.yml $(docdir)/examples/ci/gitlab
+
+# A build of its own: paths, flags and no word of where it was built.
+DEB := $(BUILD)/deb
+DEB_FLAGS = $(shell dpkg-buildflags --get CFLAGS) $(shell dpkg-buildflags --get CPPFLAGS)
+DEB_MAKE = $(SUBMAKE) BUILD='$(DEB)' KIND=release WERROR=0 TOP=/nonexistent CFLAGS='$(DEB_FLAGS)' \
+           LDFLAGS='$(shell dpkg-buildflags --get LDFLAGS) -Wl,-z,now'
+deb: ## a Debian package, in the build folder's deb/
+	@tests/setup.sh deb
+	@rm -rf $(DEB)/root $(DEB)/*.deb
+	@+$(DEB_MAKE) install PREFIX=/usr DESTDIR='$(abspath $(DEB))/root' >$(BUILD)/deb.log 2>&1 || \
+	    { tail -n 30 $(BUILD)/deb.log; exit 1; }
+	@packaging/deb.sh '$(abspath $(DEB))' '$(VERSION)'
+
+test-deb: deb ## the package by lintian, unpacked elsewhere, and an installation below a prefix
+	@rm -rf $(DEB)/prefix
+	@+$(DEB_MAKE) install PREFIX='$(abspath $(DEB))/prefix' >$(BUILD)/deb.log 2>&1 || \
+	    { tail -n 30 $(BUILD)/deb.log; exit 1; }
+	@tests/deb/check.sh $(abspath $(DEB))/*.deb '$(abspath $(DEB))/prefix' '$(TOP)'
 
 dist: ## a source tarball in the build folder, with its version in a VERSION file
 	@mkdir -p $(BUILD)

@@ -2,7 +2,7 @@
 # Installs what the build and the tests need and this machine lacks: one apt-get install, with sudo
 # where the caller is not root. Says nothing when everything is there, and then needs no network.
 #
-# usage: tests/setup.sh [--check] build|demo|test|lint|fuzz|bench|netem|pmu|rtc
+# usage: tests/setup.sh [--check] build|demo|test|lint|deb|fuzz|bench|netem|pmu|rtc
 #   --check   only say what is missing
 # Exit status: 0 all is there now; 2 something is missing and could not be installed.
 #
@@ -49,6 +49,7 @@ openssh-client        command ssh-keygen
 python3               command python3
 python3-jsonschema    python  jsonschema
 python3-botocore      python  botocore
+python3-yaml          python  yaml
 nginx                 command nginx
 '
 lint_needs='
@@ -61,6 +62,11 @@ libusrsctp-dev  pc       usrsctp
 golang          command  go
 npm             command  npm
 cargo           command  cargo
+'
+deb_needs='
+dpkg-dev              command dpkg-shlibdeps
+lintian               command lintian
+xz-utils              command xz
 '
 fuzz_needs='
 clang                 command clang
@@ -159,13 +165,14 @@ case ${1-} in
 build | demo) needs=$build_needs ;;
 test) needs=$build_needs$test_needs ;;
 lint) needs=$build_needs$lint_needs ;;
+deb) needs=$build_needs$deb_needs ;;
 fuzz) needs=$build_needs$fuzz_needs ;;
 bench) needs=$build_needs$bench_needs ;;
 netem) needs=$build_needs$netem_needs ;;
 pmu) needs=$build_needs$pmu_needs ;;
 rtc) needs=$build_needs$rtc_needs ;;
 *)
-    echo "usage: tests/setup.sh [--check] build|demo|test|lint|fuzz|bench|netem|pmu" >&2
+    echo "usage: tests/setup.sh [--check] build|demo|test|lint|deb|fuzz|bench|netem|pmu" >&2
     exit 2
     ;;
 esac

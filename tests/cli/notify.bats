@@ -23,17 +23,6 @@ teardown() {
     [ ! -d tmp ] || nothing_left
 }
 
-# tests/servers/forge.py: $FORGE is its address, forge.log what it was asked, forge.json what it has.
-start_forge() { # ARGUMENTS
-    local port
-    port=$(free_port)
-    : >forge.log
-    python3 "$ABBA_SOURCE/tests/servers/forge.py" --port "$port" --log forge.log --token "$TOKEN" \
-        --state forge.json "$@" 2>forge-out.log >&2 3>&- &
-    FORGE=http://127.0.0.1:$port
-    started $! "$port"
-}
-
 in_github() { # EVENT-NAME EVENT-JSON
     printf '%s' "$2" >event.json
     export GITHUB_ACTIONS=true GITHUB_API_URL=$FORGE GITHUB_REPOSITORY=me/it GITHUB_RUN_ID=5 \
@@ -71,7 +60,7 @@ asked() { # METHOD
 }
 
 @test "GitHub: a status, and one comment that is updated" {
-    start_forge
+    start_forge "$TOKEN"
     in_pull_request
     notify "$A"
     expect_status 4
@@ -91,7 +80,7 @@ asked() { # METHOD
 }
 
 @test "another name is another comment, and parts may be left out" {
-    start_forge
+    start_forge "$TOKEN"
     in_pull_request
     notify --name first "$A"
     notify --name second "$A"
@@ -117,7 +106,7 @@ comments[20]["user"] = 7
 comments[205] = {"id": 206, "body": marker + "own", "user": 7}
 json.dump(comments, open("comments.json", "w"))
 END
-    start_forge --comments comments.json
+    start_forge "$TOKEN" --comments comments.json
     in_pull_request
     notify "$A"
     expect_out "comment  updated"
@@ -128,7 +117,7 @@ END
 }
 
 @test "the token of a job, which may not ask who it is, finds what a bot wrote" {
-    start_forge --app
+    start_forge "$TOKEN" --app
     in_pull_request
     notify "$A"
     expect_out "comment  made"
@@ -139,7 +128,7 @@ END
 }
 
 @test "two jobs: the one that posts knows the pull request of a fork by its event only" {
-    start_forge
+    start_forge "$TOKEN"
     local run='"event": "pull_request", "head_sha": "'$SHA'", "head_branch": "topic/1",
         "html_url": "https://forge.example/run/9", "head_repository": {"owner": {"login": "fork"}}'
     in_github workflow_run '{"repository": {"id": 1}, "workflow_run": {'"$run"', "pull_requests": []}}'
@@ -157,7 +146,7 @@ END
 }
 
 @test "a push has a status and no comment" {
-    start_forge
+    start_forge "$TOKEN"
     in_github push '{"after": "'$SHA'"}'
     notify "$A"
     expect_status 4
@@ -167,7 +156,7 @@ END
 }
 
 @test "GitLab: a status, and one note that is updated" {
-    start_forge
+    start_forge "$TOKEN"
     in_gitlab
     notify "$A"
     expect_status 4
@@ -185,7 +174,7 @@ END
 }
 
 @test "a webhook gets status and comment at once" {
-    start_forge
+    start_forge "$TOKEN"
     export ABBA_WEBHOOK_TOKEN=$TOKEN
     notify --webhook "$FORGE/hook" --commit "$SHA" --pull-request 12 "$A"
     expect_status 4
@@ -197,7 +186,7 @@ END
 }
 
 @test "verdicts have the states that the services have for them" {
-    start_forge
+    start_forge "$TOKEN"
     in_pull_request
     spin=$ABBA_BUILD/cost/spin
     compare -q -n 8 --archive slower --threshold cpu_time=50% "$spin 2" "$spin 80"
@@ -221,7 +210,7 @@ END
 }
 
 @test "the folder of a series is told as one" {
-    start_forge
+    start_forge "$TOKEN"
     in_pull_request
     make_runner '{"metric": "m", "role": "only", "pattern": "value=(?<value>\\d+)", "unit": "s", "better": "lower"}'
     mkdir -p runners/t/series
@@ -242,7 +231,7 @@ END
 @test "refusals are one message each, and the verdict's exit status stays" {
     local status_ words
     while read -r status_ words; do
-        start_forge --fault "POST:statuses 9 $status_" --fault "GET:user 9 $status_" --echo " $TOKEN"
+        start_forge "$TOKEN" --fault "POST:statuses 9 $status_" --fault "GET:user 9 $status_" --echo " $TOKEN"
         in_pull_request
         notify --tries 2 "$A"
         expect_status 4
@@ -266,7 +255,7 @@ END
 }
 
 @test "hints say what a token needs, and where it comes from" {
-    start_forge --fault 'POST:statuses 1 403' --fault 'POST:statuses 1 401' --fault 'POST:statuses 1 404'
+    start_forge "$TOKEN" --fault 'POST:statuses 1 403' --fault 'POST:statuses 1 401' --fault 'POST:statuses 1 404'
     in_pull_request
     notify --no-comment "$A"
     expect_err "statuses: write"
@@ -277,7 +266,7 @@ END
 }
 
 @test "a refused status leaves the comment to be tried" {
-    start_forge --fault 'POST:statuses 9 403'
+    start_forge "$TOKEN" --fault 'POST:statuses 9 403'
     in_pull_request
     notify "$A"
     expect_status 4
@@ -287,14 +276,14 @@ END
 }
 
 @test "busy services are asked again, at the time that they name or not at all" {
-    start_forge --fault 'POST:statuses 1 429/0' --fault 'GET:comments 2 503' --fault 'POST:comments 1 429/0'
+    start_forge "$TOKEN" --fault 'POST:statuses 1 429/0' --fault 'GET:comments 2 503' --fault 'POST:comments 1 429/0'
     in_pull_request
     notify --require-notify "$A"
     expect_status 4
     expect_out "comment  made"
     [ "$(forge 'len(s["comments"])')" = 1 ]
     stop_servers
-    start_forge --fault 'POST:statuses 1 429/3600'
+    start_forge "$TOKEN" --fault 'POST:statuses 1 429/3600'
     in_pull_request
     notify --no-comment "$A"
     expect_status 4
@@ -304,7 +293,7 @@ END
 }
 
 @test "a comment that was made although the service broke is not made twice" {
-    start_forge --fault 'POST:comments 1 502+done:'
+    start_forge "$TOKEN" --fault 'POST:comments 1 502+done:'
     in_pull_request
     notify "$A"
     expect_status 4
@@ -382,7 +371,7 @@ END
 # ---- archives that cannot be believed ----
 
 @test "a damaged, an unfinished and no archive are told as such" {
-    start_forge
+    start_forge "$TOKEN"
     in_pull_request
     cp -r "$A" damaged
     sed -i '1s/"value":[0-9.]*/"value":1/' damaged/samples.jsonl
@@ -430,7 +419,7 @@ END
 }
 
 @test "a forged archive: another pull request inside, markup, escapes: nothing of it works" {
-    start_forge
+    start_forge "$TOKEN"
     in_pull_request
     forge_archive 'if sample["variant"] == "batch":
     sample["status"] = "failed"
@@ -458,7 +447,7 @@ END
 }
 
 @test "ten megabytes of markup in a forged archive: a comment of the usual size" {
-    start_forge
+    start_forge "$TOKEN"
     in_pull_request
     forge_archive 'if sample["run"] % 8 == 2:
     sample["status"] = "failed"

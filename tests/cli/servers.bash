@@ -84,6 +84,17 @@ start_faulty() { # ARGUMENTS
     started $! "$port"
 }
 
+# tests/servers/forge.py: $FORGE is its address, forge.log what it was asked, forge.json what it has.
+start_forge() { # TOKEN ARGUMENTS
+    local port
+    port=$(free_port)
+    : >forge.log
+    python3 "$ABBA_SOURCE/tests/servers/forge.py" --port "$port" --log forge.log --state forge.json \
+        --token "$@" 2>forge-out.log >&2 3>&- &
+    FORGE=http://127.0.0.1:$port
+    started $! "$port"
+}
+
 stop_servers() {
     local pid
     for pid in "${SERVERS[@]}"; do
