@@ -397,7 +397,10 @@ const struct command_def command_notify = {
         "Tokens come from the environment: GITHUB_TOKEN (GH_TOKEN), GITLAB_TOKEN, "
         "ABBA_WEBHOOK_TOKEN. The exit status is the verdict's, as of 'abba run': 3 also where "
         "nothing was judged, 5 for a damaged archive, which is told as well. What could not be "
-        "told is said and changes it only with --require-notify.",
+        "told is said and changes it only with --require-notify.\n\n"
+        "A webhook gets one JSON object: abba (1), name, verdict, repository, commit, "
+        "pull_request, state (success, failure, error or inconclusive), description, target_url, "
+        "plan_sha256, digest, marker, comment; what is not known is left out.",
     .groups = groups,
     .examples = examples,
     .min_operands = 1,
