@@ -437,6 +437,23 @@ static void addresses_are_taken_apart_and_shown_without_secrets(void **state)
     arena_release(&arena);
 }
 
+static void an_answer_that_leaves_it_open_ends_what_is_made_once(void **state)
+{
+    static const char *const answers[] = {
+        BUSY, "HTTP/1.1 502 Bad\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"};
+    struct call c;
+
+    (void)state;
+    call_init(&c);
+    c.request =
+        (struct http_request){.method = HTTP_POST, .body = "x", .body_bytes = 1, .once = true};
+    call_make(&c, answers, COUNT(answers));
+    assert_int_equal(c.rc, 0);
+    assert_int_equal(c.response.status, 502);
+    assert_int_equal(times(c.asked, "POST /a/b"), 2);
+    call_end(&c);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -444,6 +461,7 @@ int main(void)
         cmocka_unit_test(the_last_answer_stands_when_tries_are_used_up),
         cmocka_unit_test(a_pause_that_the_server_wants_is_kept_or_too_long),
         cmocka_unit_test(what_may_have_arrived_is_not_posted_twice),
+        cmocka_unit_test(an_answer_that_leaves_it_open_ends_what_is_made_once),
         cmocka_unit_test(headers_and_a_token_are_sent_but_never_said),
         cmocka_unit_test(a_token_goes_over_https_only),
         cmocka_unit_test(redirects_lead_to_https_alone),
