@@ -12,7 +12,7 @@
 #   ABBA_SOURCE the source tree
 #   ABBA_KIND   release, asan or coverage
 # TESTS_BUILT=0 says that not all of them could be built: one failure more.
-# VERBOSE=1 prints each test, TEST_TIMEOUT (seconds) bounds one program.
+# VERBOSE=1 prints each test, TEST_TIMEOUT (seconds) bounds one program, TEST_JOBS of them run at a time.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 : "${ABBA_BUILD:=$PWD/build}" "${ABBA_KIND:=release}" "${ABBA:=$PWD/build/abba}"
@@ -80,6 +80,7 @@ run_one() { # NAME COMMAND...
     status=$?
     out=$(count_tap "$name" "$status" "$VERBOSE" <"$log")
     read -r p f s <<<"${out##*=}"
+    echo "$p $f $s" >"$log.count"
     printf '%-28s %4d passed' "$name" "$p"
     [ "$f" = 0 ] || printf ', %d FAILED' "$f"
     [ "$s" = 0 ] || printf ', %d skipped' "$s"
@@ -91,26 +92,66 @@ run_one() { # NAME COMMAND...
         [ ! -s "$log.err" ] || tail -n 40 "$log.err" | cut -c 1-400 | sed 's/^/      | /'
         echo "  whole output: $log"
     fi
-    passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
 }
 
-for source in tests/unit/test_*.c; do
-    name=${source#tests/unit/test_}
-    name=unit/${name%.c}
-    if [ ! -e "$source" ] || ! wanted "$name"; then continue; fi
-    run_one "$name" "$TEST_PROGRAMS/test_${name#unit/}"
-done
-for file in tests/cli/*.bats; do
-    name=${file#tests/}
-    name=${name%.bats}
-    if [ ! -e "$file" ] || ! wanted "$name"; then continue; fi
-    run_one "$name" bats --tap "$file"
-done
-for program in tests/*/run; do
-    name=${program#tests/}
-    name=${name%/run}
-    if [ ! -x "$program" ] || ! wanted "$name"; then continue; fi
-    run_one "$name" "$program"
+# Starts one as soon as there is room for it; what it prints comes out whole, when it has ended.
+names=()
+start_one() { # NAME COMMAND...
+    local log=$logs/${1//\//-}.tap
+    rm -f "$log.count"
+    names+=("$1")
+    while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do wait -n; done
+    (
+        text=$(run_one "$@")
+        printf '%s\n' "$text"
+    ) &
+}
+
+# What measures the machine, or looks at all of it, runs when nothing else does.
+alone() { # NAME
+    case $1 in
+    unit/run | unit/leftovers | unit/shaper | unit/network | cli/figures | cli/network*) return 0 ;;
+    *) return 1 ;;
+    esac
+}
+
+each_test() { # COMMAND: with NAME and the program to run
+    local name source file program
+    for source in tests/unit/test_*.c; do
+        name=${source#tests/unit/test_}
+        name=unit/${name%.c}
+        if [ ! -e "$source" ] || ! wanted "$name"; then continue; fi
+        "$@" "$name" "$TEST_PROGRAMS/test_${name#unit/}"
+    done
+    for file in tests/cli/*.bats; do
+        name=${file#tests/}
+        name=${name%.bats}
+        if [ ! -e "$file" ] || ! wanted "$name"; then continue; fi
+        "$@" "$name" bats --tap "$file"
+    done
+    for program in tests/*/run; do
+        name=${program#tests/}
+        name=${name%/run}
+        if [ ! -x "$program" ] || ! wanted "$name"; then continue; fi
+        "$@" "$name" "$program"
+    done
+}
+
+unless_alone() { alone "$1" || start_one "$@"; }
+if_alone() { ! alone "$1" || start_one "$@"; }
+
+jobs=${TEST_JOBS:-$(nproc 2>/dev/null || echo 1)}
+[ "$jobs" -le 4 ] || jobs=4
+each_test unless_alone
+wait
+jobs=1
+each_test if_alone
+wait
+
+for name in ${names[@]+"${names[@]}"}; do
+    p=0 f=1 s=0 # of one that left no count
+    [ ! -e "$logs/${name//\//-}.tap.count" ] || read -r p f s <"$logs/${name//\//-}.tap.count"
+    passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
 done
 
 [ $((passed + failed)) != 0 ] || echo "no test matches '$filter'"
