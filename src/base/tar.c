@@ -27,7 +27,10 @@ static int fault(enum err_code code, const char *name, struct archive *a, struct
 
     if (said)
         text_neutral(&text, said, strlen(said), 200);
-    err_set(err, code, "'%s': %s", name, said ? text.data : "unknown fault");
+    if (said && strncmp(said, "Truncated", 9) == 0)
+        err_set(err, code, "'%s' is cut off", name);
+    else
+        err_set(err, code, "'%s': %s", name, said ? text.data : "unknown fault");
     buf_release(&text);
     return -1;
 }

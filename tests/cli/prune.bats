@@ -107,9 +107,10 @@ END
     abba pack -q a/one -o a/one.tar.zst
     abba pack -q a/three -o a/three.tar.zst
     rm -r a/one
-    abba prune a --max-size 1500kB
+    # all but a little of what is there
+    abba prune a --max-size "$(($(find a -type f -printf '%s\n' | paste -sd+) - 1000))"
     expect_status 0
-    [ "$(remaining)" = "three three.tar.zst " ] || [ "$(remaining)" = "three three.tar.zst two " ] || fail "$(remaining)"
+    [ "$(remaining)" = "three three.tar.zst two " ] || fail "$(remaining)"
     [ -e a/one.tar.zst.tombstone.json ]
 }
 
