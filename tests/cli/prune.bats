@@ -108,7 +108,7 @@ END
     abba pack -q a/three -o a/three.tar.zst
     rm -r a/one
     # all but a little of what is there
-    abba prune a --max-size "$(($(find a -type f -printf '%s\n' | paste -sd+) - 1000))"
+    abba prune a --max-size "$(($(find a -type f -printf '%s\n' | paste -sd+) - 1000))B"
     expect_status 0
     [ "$(remaining)" = "three three.tar.zst two " ] || fail "$(remaining)"
     [ -e a/one.tar.zst.tombstone.json ]
