@@ -57,7 +57,7 @@ static void worst(const struct lab_report *r, bool verbose, struct buf *out)
         figure_change(w->median_change, text);
         buf_printf(out, "%s | ", text);
         figure_difference(w->median_difference, w->unit, text);
-        buf_printf(out, "%s | ", text);
+        cell(text, out);
         code_cell(w->candidate, out);
         code_cell(w->comparison, out);
         text_markdown_code(out, w->profile);

@@ -43,12 +43,13 @@ static const char *mark_sign(const struct report_metric *m, bool utf8)
 static void cell_value(double value, double spread, const char *unit, bool utf8, struct buf *out)
 {
     char text[FIGURE_TEXT];
-    figure_value(value, unit, text);
-    buf_addstr(out, text);
+    figure_value(value, unit, text); /* with the unit, which may be any text */
+    text_markdown(out, text);
     if (!isfinite(spread) || !isfinite(value))
         return;
     figure_value(spread, unit, text);
-    buf_printf(out, "%s%s", utf8 ? " ± " : " +- ", text);
+    buf_addstr(out, utf8 ? " ± " : " +- ");
+    text_markdown(out, text);
 }
 
 /* `level` is that of each bound; nan: not known, or not the same in all rows. */

@@ -60,6 +60,22 @@ static void words_of_a_child_become_no_markup(void **state)
     free(text);
 }
 
+static void with_a_unit_of_a_childs(struct report *r, struct arena *arena)
+{
+    report_made(r, arena);
+    r->profiles[0].metrics[0].unit = "@all";
+    r->profiles[0].metrics[0].baseline_median = 5000; /* from a thousand on it stands behind it */
+}
+
+static void a_unit_becomes_no_markup(void **state)
+{
+    (void)state;
+    char *text = markdown_of(with_a_unit_of_a_childs);
+    assert_null(strstr(text, "@all"));
+    assert_non_null(strstr(text, "5.00K @\u200ball"));
+    free(text);
+}
+
 /* A table's rows have as many cells as its head. */
 static void rows_have_the_cells_of_their_head(void **state)
 {
@@ -86,6 +102,7 @@ int main(void)
         cmocka_unit_test(verdict_comes_first),
         cmocka_unit_test(regressions_are_open_and_the_rest_is_folded),
         cmocka_unit_test(words_of_a_child_become_no_markup),
+        cmocka_unit_test(a_unit_becomes_no_markup),
         cmocka_unit_test(rows_have_the_cells_of_their_head),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
