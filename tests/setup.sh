@@ -92,7 +92,8 @@ python3                  command python3
 
 there() { # kind, what
     case $1 in
-    command) command -v "$2" >/dev/null 2>&1 ;;
+    # Servers lie where a normal user's PATH does not look.
+    command) command -v "$2" >/dev/null 2>&1 || first_of /usr/sbin/"$2" /sbin/"$2" ;;
     file) [ -e "$2" ] ;;
     pc) pkg-config --exists "$2" 2>/dev/null ;;
     header) first_of /usr/include/"$2" /usr/include/*-linux-gnu*/"$2" /usr/local/include/"$2" ;;

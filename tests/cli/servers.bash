@@ -68,7 +68,7 @@ http {
     }
 }
 END
-    nginx -p "$PWD" -c nginx.conf -e nginx.log 2>nginx-out.log >&2 3>&- &
+    PATH=$PATH:/usr/sbin nginx -p "$PWD" -c nginx.conf -e nginx.log 2>nginx-out.log >&2 3>&- &
     DAV=https://127.0.0.1:$port
     started $! "$port"
 }
