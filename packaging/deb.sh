@@ -34,6 +34,8 @@ mapfile -t programs < <(find "$root/usr/bin" "$root/usr/libexec" -type f -exec \
     sh -c 'for f; do if head -c 4 "$f" | grep -q ELF; then echo "$f"; fi; done' sh {} + | sort)
 depends=$(cd "$folder" && dpkg-shlibdeps -O --ignore-missing-info "${programs[@]}" 2>/dev/null |
     sed -n 's/^shlibs:Depends=//p')
+# base/curl_late.c loads it when it is first called.
+depends="$depends, $(dpkg-query -S '*/libcurl.so.4' | sed 's/:.*//; 1q')"
 
 sed -e "s|@VERSION@|$version|; s|@ARCH@|$arch|; s|@MAINTAINER@|$DEB_MAINTAINER|" \
     -e "s|@DEPENDS@|$depends|; s|@SIZE@|$(du -k -s --apparent-size "$root/usr" | cut -f1)|" \
