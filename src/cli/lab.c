@@ -231,12 +231,15 @@ int lab_run(struct settings *s, struct err *err)
     struct planning planning;
     struct plan_request common = {.command = "run"};
     struct lab_session x = {.s = s, .lab = &lab, .held_fd = -1};
+    int rc;
 
     if (check_options(s, err) < 0 || lab_check_format(s, err) < 0 ||
         planning_init(&planning, s, err) < 0)
         return -1;
     planning_request(&planning, &common);
-    if (lab_build(&lab, s->series, &s->set, &common, &s->arena, err) < 0)
+    rc = lab_build(&lab, s->series, &s->set, &common, &s->arena, err);
+    supports_close(&planning.supports);
+    if (rc < 0)
         return -1;
     for (size_t i = 0; i < lab.comparison_count; i++)
         planning_notes(s, &lab.comparisons[i].plan);

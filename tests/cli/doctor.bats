@@ -61,7 +61,7 @@ contained() {
     [[ "$text" == *"user-namespace no may not be made: a seccomp filter"* ]] || fail "user-namespace"
     [[ "$text" == *"counters count: a seccomp filter"* ]] || fail "pmu"
     expect_out "seccomp=unconfined"
-    expect_no "perf_event_paranoid=1"
+    expect_no "pmu: sudo sysctl"
     for name in network pmu user-namespace; do
         expect_err "$name ("
     done

@@ -81,7 +81,7 @@ lab() {
     abba report L --format markdown
     expect_out "## abba: regressed"
     # shellcheck disable=SC2016 # Markdown's backticks
-    expect_out '| `value` | +20.0% | +2.00MiB | `worse` | `second` | `t/p` |'
+    expect_out '| `value` | +20.0% | \+2.00MiB | `worse` | `second` | `t/p` |'
     expect_out "<details open><summary>second: regressed</summary>"
     expect_out "<details><summary>first: passed</summary>"
     abba report L --format junit
