@@ -389,6 +389,7 @@ print(len(l["files"]), sorted(r["variant"] for r in l["roles"]))'
         err=$(<err.txt)
     else
         abba resume --no-lock a
+        chmod -R u+w a # to be removed with the test's folder
     fi
     expect_status 3
     expect_err "cannot"
