@@ -403,6 +403,7 @@ DEB_MAKE = $(SUBMAKE) BUILD='$(DEB)' KIND=release WERROR=0 TOP=/nonexistent CFLA
            LDFLAGS='$(shell dpkg-buildflags --get LDFLAGS) -Wl,-z,now'
 deb: ## a Debian package, in the build folder's deb/
 	@tests/setup.sh deb
+	@mkdir -p $(BUILD)
 	@rm -rf $(DEB)/root $(DEB)/*.deb
 	@+$(DEB_MAKE) install PREFIX=/usr DESTDIR='$(abspath $(DEB))/root' >$(BUILD)/deb.log 2>&1 || \
 	    { tail -n 30 $(BUILD)/deb.log; exit 1; }
