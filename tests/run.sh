@@ -110,7 +110,7 @@ start_one() { # NAME COMMAND...
 # What measures the machine, or looks at all of it, runs when nothing else does.
 alone() { # NAME
     case $1 in
-    unit/run | unit/leftovers | unit/shaper | unit/network | cli/figures | cli/network*) return 0 ;;
+    unit/run | unit/leftovers | unit/shaper | unit/network | cli/figures | cli/network* | cli/srt) return 0 ;;
     *) return 1 ;;
     esac
 }
