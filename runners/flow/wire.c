@@ -1,39 +1,12 @@
 #include "wire.h"
 
+#include "../common/bytes.h"
 #include "checksum.h"
 
 #include <endian.h>
 #include <string.h>
 
 enum { MAGIC = 0x3146, AT_CHECKSUM = 8, AT_BODY = 12 };
-
-static void put32(uint8_t *p, uint32_t v)
-{
-    v = htole32(v);
-    memcpy(p, &v, sizeof(v));
-}
-
-static void put64(uint8_t *p, uint64_t v)
-{
-    v = htole64(v);
-    memcpy(p, &v, sizeof(v));
-}
-
-static uint32_t get32(const uint8_t *p)
-{
-    uint32_t v;
-
-    memcpy(&v, p, sizeof(v));
-    return le32toh(v);
-}
-
-static uint64_t get64(const uint8_t *p)
-{
-    uint64_t v;
-
-    memcpy(&v, p, sizeof(v));
-    return le64toh(v);
-}
 
 static uint32_t sum(const uint8_t *data, size_t len)
 {

@@ -1,5 +1,7 @@
 #include "payload.h"
 
+#include "../common/bytes.h"
+
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -7,34 +9,6 @@
 #include <string.h>
 
 enum { MAGIC = 0x70545253, AT_CHECKSUM = 32, HEAD = 40 };
-
-static void put32(uint8_t *at, uint32_t value)
-{
-    value = htole32(value);
-    memcpy(at, &value, sizeof(value));
-}
-
-static void put64(uint8_t *at, uint64_t value)
-{
-    value = htole64(value);
-    memcpy(at, &value, sizeof(value));
-}
-
-static uint32_t get32(const uint8_t *at)
-{
-    uint32_t value;
-
-    memcpy(&value, at, sizeof(value));
-    return le32toh(value);
-}
-
-static uint64_t get64(const uint8_t *at)
-{
-    uint64_t value;
-
-    memcpy(&value, at, sizeof(value));
-    return le64toh(value);
-}
 
 void payload_prepare(uint8_t *data, size_t len, uint32_t stream)
 {
