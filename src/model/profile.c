@@ -14,6 +14,22 @@
 
 /* ---- decoding ---- */
 
+#define REGIME_MAX 60 /* it is the title of a column */
+
+static int decode_regime(const struct fields *f, struct profile *p, struct arena *arena,
+                         struct err *err)
+{
+    struct fields at;
+
+    if (decode_text(f, "regime", FIELDS_OPTIONAL, arena, &p->regime, err) < 0 ||
+        fields_child(f, "regime", FIELDS_OPTIONAL, &at, err) < 0)
+        return -1;
+    if (p->regime && (p->regime[0] == '\0' || strlen(p->regime) > REGIME_MAX))
+        return fields_error(&at, err, "a regime has 1 to %d characters, such as \"latency-bound\"",
+                            REGIME_MAX);
+    return 0;
+}
+
 static int decode_head(const struct fields *f, struct profile *p, struct arena *arena,
                        struct err *err)
 {
@@ -33,21 +49,55 @@ static int decode_head(const struct fields *f, struct profile *p, struct arena *
     return 0;
 }
 
-static int decode_load(const struct fields *f, struct profile *p, struct arena *arena,
-                       struct err *err)
+/* An object of settings, by name. */
+static int decode_settings(const struct fields *f, const char *key, enum fields_need need,
+                           struct load_setting **out, size_t *count, struct arena *arena,
+                           struct err *err)
 {
     struct fields list, item = {0};
 
-    if (fields_object(f, "load", FIELDS_OPTIONAL, &list, err) < 0)
+    if (fields_object(f, key, need, &list, err) < 0)
         return -1;
-    p->load = decode_room(&list, arena, sizeof(*p->load), &p->load_count);
+    *out = decode_room(&list, arena, sizeof(**out), count);
     for (size_t i = 0; fields_next(&list, &item); i++) {
-        p->load[i].name = arena_strdup(arena, item.key);
-        if (decode_load_text(&item, arena, &p->load[i].text, &p->load[i].form, err) < 0)
+        (*out)[i].name = arena_strdup(arena, item.key);
+        if (decode_load_text(&item, arena, &(*out)[i].text, &(*out)[i].form, err) < 0)
             return -1;
     }
-    decode_sort(p->load, p->load_count, sizeof(*p->load));
+    decode_sort(*out, *count, sizeof(**out));
     return 0;
+}
+
+static bool is_cpu_choice(const char *list)
+{
+    struct err ignored;
+
+    return strcmp(list, PROFILE_ALL_CPUS) == 0 || profile_check_cpus(list, NULL, &ignored) == 0;
+}
+
+/* Where an expanded profile comes from: plans have it, so that reports know its axes. */
+static int decode_combination(const struct fields *f, struct profile *p, struct arena *arena,
+                              struct err *err)
+{
+    static const char *const keys[] = {"of", "axes", NULL};
+    const char *cpus;
+    struct fields at;
+
+    if (fields_object(f, "combination", FIELDS_OPTIONAL, &at, err) < 0)
+        return -1;
+    if (!at.value)
+        return 0;
+    if (p->matrix_count)
+        return fields_error(&at, err, "does not go with a matrix: it is one combination of one");
+    if (fields_known(&at, keys, err) < 0 ||
+        decode_text(&at, "of", FIELDS_REQUIRED, arena, &p->combination_of, err) < 0 ||
+        decode_settings(&at, "axes", FIELDS_REQUIRED, &p->combination, &p->combination_count, arena,
+                        err) < 0)
+        return -1;
+    cpus = profile_axis(p, "cpus");
+    return !cpus || is_cpu_choice(cpus)
+               ? 0
+               : fields_error(&at, err, "'%s' is no list of CPUs such as \"0-3,8\"", cpus);
 }
 
 static int decode_counts(const struct fields *f, struct profile *p, struct err *err)
@@ -128,9 +178,9 @@ static int decode_axis(const struct fields *f, const struct profile *p, struct m
             if (strcmp(axis->values[k].text, value->text) == 0)
                 return fields_error(&item, err, "'%s' is there twice", value->text);
         if (strcmp(axis->name, "cpus") == 0 &&
-            (value->form != LOAD_AS_STRING || profile_check_cpus(value->text, NULL, err) < 0))
-            return fields_error(&item, err, "'%s' is no list of CPUs such as \"0-3,8\"",
-                                value->text);
+            (value->form != LOAD_AS_STRING || !is_cpu_choice(value->text)))
+            return fields_error(
+                &item, err, "'%s' is no list of CPUs such as \"0-3,8\", nor \"all\"", value->text);
     }
     return 0;
 }
@@ -223,9 +273,9 @@ int profile_decode(struct profile *p, const struct json *root, const char *file,
                    struct arena *arena, struct err *err)
 {
     static const char *const keys[] = {
-        "profile", "runner",       "description", "load",  "network", "pairs",
-        "confirm", "min_complete", "warmup",      "pause", "timeout", "takes",
-        "only_in", "cpus",         "controls",    "noise", "matrix",  NULL};
+        "profile",      "runner", "description", "load",    "network",     "pairs",   "confirm",
+        "min_complete", "warmup", "pause",       "timeout", "takes",       "only_in", "cpus",
+        "controls",     "noise",  "matrix",      "regime",  "combination", NULL};
     static const char *const sides[] = {"baseline", "candidate", NULL};
     int side = -1;
     struct fields f;
@@ -233,10 +283,12 @@ int profile_decode(struct profile *p, const struct json *root, const char *file,
     *p = (struct profile){0};
     if (fields_init(&f, file, root, err) < 0 || fields_known(&f, keys, err) < 0 ||
         fields_choice(&f, "only_in", FIELDS_OPTIONAL, sides, &side, err) < 0 ||
-        decode_head(&f, p, arena, err) < 0 || decode_load(&f, p, arena, err) < 0 ||
+        decode_head(&f, p, arena, err) < 0 || decode_regime(&f, p, arena, err) < 0 ||
+        decode_settings(&f, "load", FIELDS_OPTIONAL, &p->load, &p->load_count, arena, err) < 0 ||
         decode_private_network(&f, p, arena, err) < 0 || decode_counts(&f, p, err) < 0 ||
         decode_times(&f, p, err) < 0 || decode_cpus(&f, p, arena, err) < 0 ||
-        decode_matrix(&f, p, arena, err) < 0 || decode_controls(&f, p, arena, err) < 0)
+        decode_matrix(&f, p, arena, err) < 0 || decode_combination(&f, p, arena, err) < 0 ||
+        decode_controls(&f, p, arena, err) < 0)
         return -1;
     p->only_in = side < 0 ? NULL : sides[side];
     return decode_noise(&f, p, arena, err);
@@ -253,14 +305,26 @@ static void encode_time(struct json_writer *w, const char *key, int64_t ns)
     jw_string(w, text);
 }
 
-static void encode_load(struct json_writer *w, const struct profile *p)
+static void encode_settings(struct json_writer *w, const char *key, const struct load_setting *all,
+                            size_t count)
 {
-    jw_key(w, "load");
+    jw_key(w, key);
     jw_object_begin(w);
-    for (size_t i = 0; i < p->load_count; i++) {
-        jw_key(w, p->load[i].name);
-        encode_load_text(w, p->load[i].text, p->load[i].form);
+    for (size_t i = 0; i < count; i++) {
+        jw_key(w, all[i].name);
+        encode_load_text(w, all[i].text, all[i].form);
     }
+    jw_object_end(w);
+}
+
+static void encode_combination(struct json_writer *w, const struct profile *p)
+{
+    if (!p->combination_of)
+        return;
+    jw_key(w, "combination");
+    jw_object_begin(w);
+    jw_key(w, "of"), jw_string(w, p->combination_of);
+    encode_settings(w, "axes", p->combination, p->combination_count);
     jw_object_end(w);
 }
 
@@ -326,7 +390,9 @@ void profile_encode(const struct profile *p, struct json_writer *w)
     jw_key(w, "runner"), jw_string(w, p->runner);
     if (p->description)
         jw_key(w, "description"), jw_string(w, p->description);
-    encode_load(w, p);
+    if (p->regime)
+        jw_key(w, "regime"), jw_string(w, p->regime);
+    encode_settings(w, "load", p->load, p->load_count);
     if (p->network.topology != NET_HOST)
         jw_key(w, "network"), network_encode(&p->network, w);
     encode_counts(w, p);
@@ -345,6 +411,7 @@ void profile_encode(const struct profile *p, struct json_writer *w)
     jw_key(w, "steal"), jw_string(w, p->noise_steal_text);
     jw_object_end(w);
     encode_matrix(w, p);
+    encode_combination(w, p);
     jw_object_end(w);
 }
 
@@ -355,6 +422,14 @@ const char *profile_load(const struct profile *p, const char *name)
     for (size_t i = 0; i < p->load_count; i++)
         if (strcmp(p->load[i].name, name) == 0)
             return p->load[i].text;
+    return NULL;
+}
+
+const char *profile_axis(const struct profile *p, const char *axis)
+{
+    for (size_t i = 0; i < p->combination_count; i++)
+        if (strcmp(p->combination[i].name, axis) == 0)
+            return p->combination[i].text;
     return NULL;
 }
 
@@ -406,4 +481,12 @@ int profile_check_cpus(const char *list, cpu_set_t *set, struct err *err)
         return 0;
 bad:
     return err_set(err, ERR_CONFIG, "'%s' is no list of CPUs such as \"0-3,8\"", list);
+}
+
+int profile_count_cpus(const char *list)
+{
+    struct err ignored;
+    cpu_set_t set;
+
+    return profile_check_cpus(list, &set, &ignored) < 0 ? 0 : CPU_COUNT(&set);
 }

@@ -38,6 +38,9 @@ struct role_cpus {
     const char *list;
 };
 
+/* The value of the axis "cpus" that binds no role: whatever CPUs abba itself may use. */
+#define PROFILE_ALL_CPUS "all"
+
 /* Values of a load parameter, or of "cpus" (CPU lists for every role), in the file's order. */
 struct matrix_axis {
     const char *name;
@@ -57,6 +60,7 @@ struct profile {
     const char *name; /* "flow/pingpong"; with its combination once expanded: ",streams=32" */
     const char *runner;
     const char *description;   /* may be NULL */
+    const char *regime;        /* what bounds it, in a word: "latency-bound"; NULL: not said */
     struct load_setting *load; /* by name; once resolved, with the runner's defaults filled in */
     size_t load_count;
     struct network network; /* NET_HOST: none of its own, the host's loopback as it is */
@@ -73,6 +77,10 @@ struct profile {
     size_t cpus_count;
     struct matrix_axis *matrix; /* empty once expanded */
     size_t matrix_count;
+    /* Of an expanded one: the profile that had the matrix, and its value on each axis, by name. */
+    const char *combination_of; /* NULL: there was no matrix */
+    struct load_setting *combination;
+    size_t combination_count;
     struct profile_control *controls; /* negative controls */
     size_t control_count;
     /* A pair is flagged above these shares, 0..1. */
@@ -101,6 +109,12 @@ const char *profile_load(const struct profile *p, const char *name);
 
 /* Reads a CPU list of the kernel's form into `set` (may be NULL). ERR_CONFIG if it is none. */
 int profile_check_cpus(const char *list, cpu_set_t *set, struct err *err);
+
+/* How many CPUs the list names; 0 for PROFILE_ALL_CPUS. The list is a valid one. */
+int profile_count_cpus(const char *list);
+
+/* Its value on an axis of the matrix that it came from, or NULL. */
+const char *profile_axis(const struct profile *p, const char *axis);
 
 /* The CPU list of that role, or NULL for any CPU. */
 const char *profile_role_cpus(const struct profile *p, const char *role);

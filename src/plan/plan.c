@@ -195,6 +195,9 @@ static int apply_options(struct plan *p, const struct plan_request *q, struct ar
             one->timeout_ns = q->timeout_ns;
         if (!q->cpus)
             continue;
+        if (profile_axis(one, "cpus"))
+            return err_set(err, ERR_USAGE,
+                           "--cpus: profile '%s' has CPUs of its own, by its matrix", one->name);
         if (profile_check_cpus(q->cpus, NULL, err) < 0) {
             err->code = ERR_USAGE;
             return err_wrap(err, "--cpus");

@@ -18,10 +18,13 @@ static void apply_axis(struct profile *p, const struct matrix_axis *axis, size_t
     const struct load_setting *value = &axis->values[choice];
 
     p->name = arena_printf(arena, "%s,%s=%s", p->name, axis->name, value->text);
+    p->combination[p->combination_count++] = *value;
     if (strcmp(axis->name, "cpus") != 0) {
         p->load[p->load_count++] = *value;
         return;
     }
+    if (strcmp(value->text, PROFILE_ALL_CPUS) == 0)
+        return;
     p->cpus = arena_alloc(arena, sizeof(*p->cpus));
     p->cpus[0] = (struct role_cpus){"*", value->text};
     p->cpus_count = 1;
@@ -37,6 +40,8 @@ static struct profile combination(const struct profile *p, size_t number, struct
         memcpy(one.load, p->load, p->load_count * sizeof(*one.load));
     one.matrix = NULL;
     one.matrix_count = 0;
+    one.combination_of = p->matrix_count ? p->name : NULL;
+    one.combination = arena_array(arena, p->matrix_count + 1, sizeof(*one.combination));
     for (size_t i = 0; i < p->matrix_count; i++)
         stride *= p->matrix[i].value_count;
     for (size_t i = 0; i < p->matrix_count; i++) {
@@ -44,6 +49,7 @@ static struct profile combination(const struct profile *p, size_t number, struct
         apply_axis(&one, &p->matrix[i], number / stride % p->matrix[i].value_count, arena);
     }
     decode_sort(one.load, one.load_count, sizeof(*one.load));
+    decode_sort(one.combination, one.combination_count, sizeof(*one.combination));
     return one;
 }
 

@@ -58,6 +58,8 @@ void made_folder_open(void)
               "'min_complete':5,'pause':'1s'}");
     made_file("profiles/pair/m.json",
               "{'profile':'pair/m','runner':'pair','matrix':{'streams':[1,32]}}");
+    made_file("profiles/pair/cores.json",
+              "{'profile':'pair/cores','runner':'pair','matrix':{'cpus':['0','all']}}");
     made_file("thresholds/default.json",
               "{'thresholds':'default','pairs':8,'confirm':16,"
               "'limits':{'throughput':{'worse':'10%'},'peak_rss':{'worse':'15%'}}}");

@@ -161,6 +161,21 @@ static void a_matrix_runs_whole_or_by_combination(void **state)
     refused(&q, ERR_USAGE, "asked for twice");
 }
 
+static void cpus_of_a_matrix_are_not_overridden(void **state)
+{
+    struct plan_request q = made_request_run(&arena, "pair/cores");
+    struct plan p;
+
+    (void)state;
+    made_plan(&p, &q, &arena);
+    assert_int_equal(p.profile_count, 2);
+    assert_string_equal(p.profiles[1].name, "pair/cores,cpus=all");
+    assert_string_equal(p.profiles[1].combination_of, "pair/cores");
+    assert_int_equal(p.profiles[1].cpus_count, 0);
+    q.cpus = "0";
+    refused(&q, ERR_USAGE, "by its matrix");
+}
+
 static void a_plan_survives_its_json_unchanged(void **state)
 {
     struct plan_request q = made_request_run(&arena, "pair/m");
@@ -717,6 +732,7 @@ int main(void)
         CASE(the_profile_goes_before_the_thresholds_and_options_before_both),
         CASE(a_network_that_is_not_to_be_had_is_refused_or_left_out_with_the_reason),
         CASE(a_matrix_runs_whole_or_by_combination),
+        CASE(cpus_of_a_matrix_are_not_overridden),
         CASE(a_plan_survives_its_json_unchanged),
         CASE(the_hash_changes_with_whatever_changes_the_plan),
         CASE(variants_come_in_all_their_forms),

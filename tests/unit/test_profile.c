@@ -63,7 +63,7 @@ static void encoding_and_decoding_are_inverse(void **state)
     struct json_writer w;
     struct err err = {0};
     struct profile p = taken("{" HEAD ",'load':{'b':'true','a':7,'c':false,'d':'7'},'cpus':'0',"
-                             "'pause':'1500us','matrix':{'z':[1,2],'y':['1s']}}",
+                             "'pause':'1500us','matrix':{'z':[1,2],'y':['1s']},'regime':'CPU'}",
                              &arena);
 
     (void)state;
@@ -121,6 +121,15 @@ static void faults_are_named_with_their_place(void **state)
         {"{" HEAD ",'matrix':{'cpus':['x']}}", "0-3,8"},
         {"{" HEAD ",'matrix':{'cpus':[0]}}", "0-3,8"},
         {"{" HEAD ",'cpus':'0','matrix':{'cpus':['0']}}", "too"},
+        {"{" HEAD ",'cpus':'all'}", "0-3,8"},
+        {"{" HEAD ",'regime':''}", "latency-bound"},
+        {"{" HEAD ",'regime':'1234567890123456789012345678901234567890123456789012345678901'}",
+         "1 to 60"},
+        {"{" HEAD ",'regime':1}", "$.regime"},
+        {"{" HEAD ",'combination':{'of':'x'}}", "axes"},
+        {"{" HEAD ",'combination':{'of':'x','axes':{},'at':1}}", "$.combination"},
+        {"{" HEAD ",'combination':{'of':'x','axes':{'cpus':'one'}}}", "0-3,8"},
+        {"{" HEAD ",'combination':{'of':'x','axes':{}},'matrix':{'a':[1]}}", "with a matrix"},
         {"{" HEAD ",'load':{'a':1},'matrix':{'a':[1]}}", "set by 'load' too"},
     };
 
@@ -169,6 +178,38 @@ static void a_matrix_becomes_a_profile_a_combination(void **state)
     profile_expand(&p, &all, &count, &arena);
     assert_int_equal(count, 1);
     assert_string_equal(all[0].name, "r/p");
+    arena_release(&arena);
+}
+
+/* Reports lay combinations side by side: a plan says what each one is. */
+static void a_combination_says_where_it_comes_from(void **state)
+{
+    struct arena arena = ARENA_INIT;
+    struct buf text = BUF_INIT;
+    struct json_writer w;
+    struct err err = {0};
+    struct profile p = taken("{" HEAD ",'matrix':{'n':[1,32],'cpus':['0-1,4','all']}}", &arena);
+    struct profile *all, again;
+    size_t count;
+
+    (void)state;
+    profile_expand(&p, &all, &count, &arena);
+    assert_int_equal(count, 4);
+    jw_init(&w, &text, false);
+    profile_encode(&all[3], &w);
+    struct json *tree = json_parse(text.data, text.len, "f.json", &err);
+    assert_int_equal(profile_decode(&again, tree, "f.json", &arena, &err), 0);
+    assert_string_equal(again.name, "r/p,n=32,cpus=all");
+    assert_string_equal(again.combination_of, "r/p");
+    assert_string_equal(profile_axis(&again, "n"), "32");
+    assert_string_equal(profile_axis(&again, "cpus"), "all");
+    assert_null(profile_axis(&again, "m"));
+    assert_null(profile_role_cpus(&again, "any")); /* all: nothing is bound */
+    assert_int_equal(profile_count_cpus("all"), 0);
+    assert_string_equal(profile_role_cpus(&all[2], "any"), "0-1,4");
+    assert_int_equal(profile_count_cpus("0-1,4"), 3);
+    json_free(tree);
+    buf_release(&text);
     arena_release(&arena);
 }
 
@@ -264,6 +305,7 @@ int main(void)
         cmocka_unit_test(faults_are_named_with_their_place),
         cmocka_unit_test(a_matrix_of_too_many_combinations_is_refused),
         cmocka_unit_test(a_matrix_becomes_a_profile_a_combination),
+        cmocka_unit_test(a_combination_says_where_it_comes_from),
         cmocka_unit_test(defaults_of_the_runner_are_filled_in),
         cmocka_unit_test(a_load_that_the_runner_does_not_take_is_refused),
         cmocka_unit_test(cpus_that_may_not_be_used_are_found),
