@@ -32,6 +32,7 @@ MAIN_SRC   := $(wildcard src/main.c)
 UNIT_SRC   := $(wildcard tests/unit/test_*.c)
 UNIT_HELP  := $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c))
 COST_SRC   := $(wildcard tests/cost/*.c)
+KNOWN_SRC  := $(wildcard tests/cost/preload/*.c)
 BENCH_SRC  := $(wildcard tests/bench/*.c)
 FUZZ_SRC   := $(wildcard tests/fuzz/fuzz_*.c)
 NETEM_SRC  := $(wildcard tests/netem/*.c)
@@ -42,7 +43,7 @@ ZYGOTE  := $(BUILD)/release/zygote
 PRELOADS := $(patsubst src/preload/%.c,$(BUILD)/libabba-%.so,$(wildcard src/preload/*.c))
 LIB_OBJ := $(patsubst src/%,$(OBJ)/%.o,$(basename $(LIB_SRC)))
 UNIT    := $(UNIT_SRC:tests/unit/%.c=$(OBJ)/tests/%)
-COST    := $(COST_SRC:tests/cost/%.c=$(BUILD)/cost/%)
+COST    := $(COST_SRC:tests/cost/%.c=$(BUILD)/cost/%) $(KNOWN_SRC:tests/cost/preload/%.c=$(BUILD)/cost/preload/%)
 BENCH   := $(BENCH_SRC:tests/bench/%.c=$(OBJ)/bench/%)
 FUZZ    := $(FUZZ_SRC:tests/fuzz/%.c=$(OBJ)/fuzz/%)
 
@@ -257,6 +258,12 @@ $(BUILD)/cost/%: tests/cost/%.c $(BUILD)/.plain
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(PLAIN) $(DEPS) -static -pthread -o $@ $< -lm
 
+# Those that a library is preloaded to are dynamic, and so is the library that they load themselves.
+$(BUILD)/cost/preload/%: tests/cost/preload/%.c $(BUILD)/.plain
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(PLAIN) $(DEPS) -fno-builtin $(if $(filter plugin,$*),-shared -fPIC) -pthread -o $@ $< -ldl
+
 $(OBJ)/bench/%.o: tests/bench/%.c $(OBJ)/.flags
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
@@ -308,7 +315,7 @@ lint: ## clang-format, shellcheck, banned words, clang-tidy
 	@+status=0; tests/lint.sh || status=1; $(SUBMAKE) -k tidy || status=1; exit $$status
 
 format: ## lay out all C files by clang-format
-	clang-format -i $(wildcard src/*.c src/*/*.[ch] runners/*/*.[ch] tests/*/*.[ch])
+	clang-format -i $(wildcard src/*.c src/*/*.[ch] runners/*/*.[ch] tests/*/*.[ch] tests/*/*/*.[ch])
 
 # A source is looked at again when its object is newer, that is when one of its headers changed too.
 # The bound keeps the analyzer to a few seconds a file; its default takes four times as long.
@@ -350,7 +357,7 @@ bench: ## tests/bench, which print ratios; T=harness for one
 	@+$(SUBMAKE) all
 	@+$(MAKE) run-bench
 # Scripts, and the programs that run by themselves.
-BENCH_HELPERS := bare_loop judge sampler_cost used write_cost shaper_cost
+BENCH_HELPERS := bare_loop judge sampler_cost used write_cost shaper_cost heap_load
 BENCH_RUN := $(wildcard tests/bench/*.sh) $(filter-out $(BENCH_HELPERS:%=$(OBJ)/bench/%),$(BENCH))
 run-bench: $(BENCH) $(COST)
 	@for b in $(if $(T),$(filter %/$(T).sh %/$(T),$(BENCH_RUN)),$(BENCH_RUN)); do \
@@ -424,5 +431,5 @@ dist: ## a source tarball in the build folder, with its version in a VERSION fil
 clean: ## remove the build folder
 	rm -rf $(BUILD)
 
--include $(wildcard $(OBJ)/*.d $(OBJ)/*/*.d $(BUILD)/zygote/*.d $(BUILD)/runners/*/*.d $(BUILD)/cost/*.d \
+-include $(wildcard $(OBJ)/*.d $(OBJ)/*/*.d $(BUILD)/zygote/*.d $(BUILD)/runners/*/*.d $(BUILD)/cost/*.d $(BUILD)/cost/preload/*.d \
            $(BUILD)/headers/*/*.d)

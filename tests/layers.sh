@@ -24,7 +24,7 @@ BEGIN {
     may["report"]  = "base model"
     may["cli"]     = "base model plan net run measure archive series judge report"
     may["zygote"]  = "base/wire.h"
-    may["preload"] = ""
+    may["preload"] = "base/heap_record.h"
     may["main"]    = "base cli"
 
     # Headers of the C library and the kernel; any other <header> is a library, which has one home.
