@@ -14,6 +14,8 @@
  *     EXITED  Z -> abba      the root process ended
  *     KILL    abba -> Z      SIGKILL: all processes of the role; another signal: the root process
  *     EMPTY   Z -> abba      no process of the role is left
+ *     LOOK    Z -> abba      a process stands still at its end, or before its next program
+ *     GO      abba -> Z      it may go on
  *
  * The sender's process id, as the receiver's pid namespace sees it, comes by SCM_CREDENTIALS.
  */
@@ -43,6 +45,8 @@ enum wire_type {
     WIRE_EXITED,
     WIRE_KILL,
     WIRE_EMPTY,
+    WIRE_LOOK,
+    WIRE_GO,
 };
 
 /* How the zygote keeps the processes below it together. */
@@ -110,6 +114,8 @@ struct wire_start {
     uint32_t cpu_bytes;
     uint32_t argc, envc;
     uint32_t string_bytes;
+    uint32_t traced; /* 1: LOOK is told of its processes; never where a run is timed */
+    uint32_t unused;
 };
 
 /* A counter that the child opens on itself. */
@@ -171,11 +177,19 @@ struct wire_empty {
     struct wire_tree tree;
 };
 
+/* LOOK and GO. */
+struct wire_stand {
+    struct wire_head head;
+    int32_t pid; /* in Z's namespace; of a thread, perhaps */
+    uint32_t unused;
+};
+
 /* One page, shared by abba, Z and the child about to exec. */
 struct wire_page {
     volatile uint64_t exec_ns; /* CLOCK_MONOTONIC just before execve */
     volatile uint32_t step;    /* enum wire_step at which the child gave up */
     volatile int32_t sys_errno;
+    volatile int32_t trace_errno; /* why a program that was to be traced is not; 0 */
 };
 
 union wire_control {

@@ -57,6 +57,8 @@ static void write_role(const struct loaded_role *r, struct json_writer *w)
     jw_uint(w, r->run);
     jw_key(w, "looks");
     jw_uint(w, r->looks);
+    jw_key(w, "traced");
+    jw_bool(w, r->traced);
     text_of(w, "reason", r->reason);
     jw_key(w, "files");
     jw_array_begin(w);
@@ -202,8 +204,8 @@ static int read_places(const struct fields *f, const struct loaded *l, struct lo
 static int read_role(const struct fields *f, const struct loaded *l, struct loaded_role *role,
                      struct arena *arena, struct err *err)
 {
-    static const char *const keys[] = {"variant", "profile", "role",  "run",
-                                       "looks",   "reason",  "files", NULL};
+    static const char *const keys[] = {"variant", "profile", "role",  "run", "looks",
+                                       "traced",  "reason",  "files", NULL};
 
     if (fields_as_object(f, err) < 0 || fields_known(f, keys, err) < 0 ||
         decode_text(f, "variant", FIELDS_REQUIRED, arena, &role->variant, err) < 0 ||
@@ -211,6 +213,7 @@ static int read_role(const struct fields *f, const struct loaded *l, struct load
         decode_text(f, "role", FIELDS_REQUIRED, arena, &role->role, err) < 0 ||
         whole_number(f, "run", &role->run, err) < 0 ||
         whole_number(f, "looks", &role->looks, err) < 0 ||
+        fields_bool(f, "traced", FIELDS_OPTIONAL, &role->traced, err) < 0 ||
         text_or_null(f, "reason", arena, &role->reason, err) < 0 ||
         read_places(f, l, role, arena, err) < 0)
         return -1;

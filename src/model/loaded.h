@@ -8,6 +8,7 @@
 #ifndef ABBA_MODEL_LOADED_H
 #define ABBA_MODEL_LOADED_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -34,8 +35,9 @@ struct loaded_file {
 /* The files of one role of one variant under one profile. */
 struct loaded_role {
     const char *variant, *profile, *role;
-    uint64_t run;       /* the first in which it was seen; 0: none */
-    uint64_t looks;     /* how often a process of it was looked at */
+    uint64_t run;   /* the first in which it was seen; 0: none */
+    uint64_t looks; /* how often a process of it was looked at */
+    bool traced;    /* a run beside the series was traced to see it: it is too short otherwise */
     const char *reason; /* why nothing was seen; NULL if something was */
     size_t *files;      /* places in the list of files, ascending */
     size_t file_count;

@@ -94,6 +94,7 @@ struct role_outcome {
     bool mapped_cut;   /* there were more of them */
     uint64_t looks;    /* that saw a process of it */
     int look_errno;    /* why a process that was there could not be looked at; 0 */
+    int trace_errno;   /* why a run that was to be traced was not; 0 */
     bool left_network; /* it was in another network namespace than the run's: see run/netns.h */
     struct counter_reading *counters;
     size_t counter_count;

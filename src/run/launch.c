@@ -425,6 +425,7 @@ int seat_start(struct seat *s, const struct start *start, struct err *err)
     struct wire_start m = {.head = {WIRE_START, start->run},
                            .fds = WIRE_FD_OUT | WIRE_FD_ERR,
                            .events = (uint32_t)start->event_count,
+                           .traced = start->traced,
                            .cpu_bytes = (uint32_t)start->cpu_bytes};
     const size_t string_bytes = strings_size(start, &m.argc, &m.envc);
     const size_t event_bytes = start->event_count * sizeof(struct wire_event);
@@ -474,6 +475,15 @@ int seat_kill(struct seat *s, uint32_t run, int sig, struct err *err)
 
     if (wire_send(s->sock, &m, sizeof(m), NULL, 0) < 0)
         return err_sys(err, ERR_SYSTEM, errno, "cannot tell the zygote to end a role");
+    return 0;
+}
+
+int seat_go(struct seat *s, uint32_t run, int32_t pid, struct err *err)
+{
+    const struct wire_stand m = {.head = {WIRE_GO, run}, .pid = pid};
+
+    if (wire_send(s->sock, &m, sizeof(m), NULL, 0) < 0)
+        return err_sys(err, ERR_SYSTEM, errno, "cannot tell the zygote to go on");
     return 0;
 }
 

@@ -47,6 +47,7 @@ struct start {
     int out_fd, err_fd; /* write ends */
     int in_fd;          /* -1: /dev/null */
     int net_fd;         /* -1: abba's own */
+    bool traced;        /* LOOK comes of its processes */
 };
 
 /*
@@ -68,6 +69,9 @@ int seat_start(struct seat *s, const struct start *start, struct err *err);
 
 /* Sends KILL: SIGKILL goes to every process of the role, another signal to the root process. */
 int seat_kill(struct seat *s, uint32_t run, int sig, struct err *err);
+
+/* Sends GO, the answer to LOOK. */
+int seat_go(struct seat *s, uint32_t run, int32_t pid, struct err *err);
 
 /*
  * Why a program did not start, for people: "program '/x/y' does not exist". `program` is argv[0],

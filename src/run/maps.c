@@ -165,7 +165,7 @@ void maps_init(struct maps *m, int proc_fd, pid_t z_pid)
         m->z_inode = m->file[0].inode;
 }
 
-static void look(struct maps *m, int proc_fd, pid_t pid)
+void maps_look(struct maps *m, int proc_fd, pid_t pid)
 {
     if (read_maps(m, proc_fd, pid) < 0) {
         if (errno != ENOENT && errno != ESRCH)
@@ -183,7 +183,7 @@ void maps_tick(struct maps *m, const struct rss *r)
         return;
     for (size_t i = 0; i < r->count && looks < MAPS_LOOKS_A_TICK; i++)
         if (rss_is_turn(r, i)) {
-            look(m, r->proc_fd, r->process[i].pid);
+            maps_look(m, r->proc_fd, r->process[i].pid);
             looks++;
         }
 }

@@ -3,7 +3,8 @@
  *
  * A run that is looked at reads the maps of a process when it is its turn, see rss_is_turn():
  * early for programs that end or exec another soon, late for libraries that are loaded on demand.
- * A program that lives between two ticks is not seen. All memory is taken by maps_init().
+ * A program that lives between two ticks is not seen by that; a run that is traced shows each
+ * process at its end. All memory is taken by maps_init().
  */
 #ifndef ABBA_RUN_MAPS_H
 #define ABBA_RUN_MAPS_H
@@ -39,6 +40,9 @@ void maps_begin(struct maps *m, bool wanted);
 
 /* After each rss_tick(): looks at those of its processes whose turn it is. */
 void maps_tick(struct maps *m, const struct rss *r);
+
+/* Looks at one process of that /proc now. */
+void maps_look(struct maps *m, int proc_fd, pid_t pid);
 
 /* Fills in mapped, mapped_count, mapped_cut, looks and look_errno of the outcome; the files belong
  * to `m` and stay until the next maps_begin(). */

@@ -55,7 +55,7 @@ void place_close(struct place *p)
 }
 
 void place_begin(struct place *p, const struct run_role *role, struct role_outcome *o, uint32_t run,
-                 bool look)
+                 enum run_look look)
 {
     struct counter_reading *counters = o->counters;
 
@@ -75,7 +75,8 @@ void place_begin(struct place *p, const struct run_role *role, struct role_outco
         p->counter_errno[i] = 0;
     }
     rss_begin(&p->rss);
-    maps_begin(&p->maps, look);
+    p->traced = look == RUN_LOOK_TRACED;
+    maps_begin(&p->maps, look != RUN_LOOK_NOT);
     netns_begin(&p->netns, role->net_fd);
 }
 
@@ -101,7 +102,8 @@ int place_start(struct place *p, const struct counters *counters, int in_fd,
                           .events = counters->event,
                           .event_count = counters->event_count,
                           .in_fd = in_fd,
-                          .net_fd = role->net_fd};
+                          .net_fd = role->net_fd,
+                          .traced = p->traced};
     struct err bad;
 
     p->started_ns = now_ns;
@@ -211,6 +213,7 @@ int place_hear(struct place *p, const struct counters *counters, struct err *err
         struct wire_failed failed;
         struct wire_exited exited;
         struct wire_empty empty;
+        struct wire_stand stand;
     } m;
     int fds[WIRE_MAX_FDS];
     size_t fd_count;
@@ -238,6 +241,9 @@ int place_hear(struct place *p, const struct counters *counters, struct err *err
     else if (m.head.type == WIRE_EMPTY) {
         p->tree = m.empty.tree;
         p->empty = true;
+    } else if (m.head.type == WIRE_LOOK) {
+        maps_look(&p->maps, p->seat.proc_fd, m.stand.pid);
+        return seat_go(&p->seat, p->run, m.stand.pid, err);
     }
     return 0;
 }
@@ -358,6 +364,7 @@ void place_finish(struct place *p, struct counters *counters)
     close_both(p->write_fd);
     rss_end(&p->rss, o);
     maps_end(&p->maps, o);
+    o->trace_errno = p->traced ? p->seat.page->trace_errno : 0;
     o->left_network = p->netns.left;
     take_cpu(p);
     take_counters(p, counters);

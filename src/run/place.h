@@ -37,6 +37,7 @@ struct place {
     bool ended;                  /* the root process has, or could not start */
     bool empty;                  /* nothing is left, or nothing was started */
     bool stop_sent, kill_sent;
+    bool traced;         /* see RUN_LOOK_TRACED */
     pid_t host_pid, pid; /* of the root process: as abba sees it, as Z does */
     uint64_t started_ns;
     size_t look_from; /* readiness: see ready_pattern() */
@@ -49,10 +50,10 @@ struct place {
 int place_open(struct place *p, struct launch *l, unsigned index, struct err *err);
 void place_close(struct place *p);
 
-/* Prepares for a run that may or may not start this role; `look`: whether its processes are looked
- * at. Clears the outcome. */
+/* Prepares for a run that may or may not start this role; `look`: how its processes are looked at.
+ * Clears the outcome. */
 void place_begin(struct place *p, const struct run_role *role, struct role_outcome *o, uint32_t run,
-                 bool look);
+                 enum run_look look);
 
 /*
  * Sends START. -1 only where abba cannot go on; what is wrong with the role is in its outcome.

@@ -57,13 +57,20 @@ struct run_role {
     int net_fd;      /* network namespace; -1: abba's own */
 };
 
+/*
+ * How it is seen which files the processes have mapped executable. Ticks of the sampler miss what
+ * is shorter than they are far apart. A traced run (ptrace(2)) holds each process at its end and
+ * before it executes another program: nothing is missed, and its time means nothing.
+ */
+enum run_look { RUN_LOOK_NOT, RUN_LOOK_TICKS, RUN_LOOK_TRACED };
+
 struct run_request {
     uint64_t number; /* of the run, for messages */
     const struct run_role *roles;
     size_t role_count;
     int stdin_fd; /* opened anew by the caller for each run, or -1 for /dev/null; borrowed */
     uint64_t timeout_ns;
-    bool look; /* see which files the processes have mapped executable */
+    enum run_look look;
 };
 
 /* Starts the zygote and takes all memory. ERR_SYSTEM if the machine refuses even the subreaper way.

@@ -18,6 +18,8 @@
 
 #define RUNS_ENOUGH 16 /* in which all roles were seen, where each shows something new */
 #define UNSEEN "it ended before it could be looked at"
+#define SHORT_NS ((uint64_t)(50 * NSEC_PER_MSEC)) /* runs that ticks of 5 ms see only in part */
+#define LONG_NS ((uint64_t)NSEC_PER_SEC)          /* runs of which one more costs too much */
 
 /* What a file was when it was seen, beside its record. */
 struct sight {
@@ -33,7 +35,12 @@ struct identity {
     struct sight *sights; /* of record.files */
     size_t file_room, role_room;
     size_t *role_places; /* room of each role's list of files */
-    unsigned *seen;      /* profile by variant: runs that showed every role; RUNS_ENOUGH: enough */
+    struct sought {
+        unsigned seen;    /* runs that showed every role; RUNS_ENOUGH: enough */
+        uint64_t took_ns; /* the shortest run; 0: none came to its end */
+        bool all_seen;    /* every role is in the record */
+        bool traced;
+    } * sought; /* profile by variant */
     struct arena arena;
 };
 
@@ -208,6 +215,9 @@ static bool enter(struct identity *id, size_t role, size_t place)
 
 static const char *why_unseen(struct identity *id, const struct role_outcome *o)
 {
+    if (o->trace_errno != 0)
+        return arena_printf(&id->arena, UNSEEN ", and it cannot be traced: %s",
+                            strerror(o->trace_errno));
     if (o->end == ROLE_NOT_STARTED || o->end == ROLE_START_FAILED)
         return "it did not start";
     if (o->look_errno != 0)
@@ -225,6 +235,8 @@ static bool take_role(struct identity *id, size_t place, uint64_t run, const str
     if (o->mapped_count == 0) {
         const char *why = r->file_count > 0 ? NULL : why_unseen(id, o);
 
+        if (why && strcmp(why, UNSEEN) == 0 && strncmp(r->reason, UNSEEN, strlen(UNSEEN)) == 0)
+            why = r->reason; /* which may say more: it was tried to trace it */
         news = why && strcmp(why, r->reason) != 0;
         r->reason = why;
         return news;
@@ -238,30 +250,71 @@ static bool take_role(struct identity *id, size_t place, uint64_t run, const str
     return news;
 }
 
+static struct sought *sought_of(const struct identity *id, size_t profile, size_t variant)
+{
+    return &id->sought[profile * id->plan->variant_count + variant];
+}
+
 bool identity_wants(const struct identity *id, size_t profile, size_t variant)
 {
-    return id->seen[profile * id->plan->variant_count + variant] < RUNS_ENOUGH;
+    return sought_of(id, profile, variant)->seen < RUNS_ENOUGH;
+}
+
+/* The roles of a run, one by one; `run` is 0 where it was traced. */
+static bool take_roles(struct identity *id, size_t profile, size_t variant, uint64_t run,
+                       const struct outcome *outcome, bool *all)
+{
+    const struct profile *p = &id->plan->profiles[profile];
+    const struct variant *v = &id->plan->variants[variant];
+    const struct runner *runner = plan_runner(id->plan, p, v);
+    struct sought *sought = sought_of(id, profile, variant);
+    bool news = false;
+
+    ABBA_ASSERT(runner->role_count == outcome->role_count);
+    *all = sought->all_seen = true;
+    for (size_t i = 0; i < outcome->role_count; i++) {
+        size_t place = role_place(id, v->name, p->name, runner->roles[i].name);
+
+        news |= take_role(id, place, run, &outcome->roles[i]);
+        id->record.roles[place].traced |= run == 0 && outcome->roles[i].looks > 0;
+        *all &= outcome->roles[i].looks > 0;
+        sought->all_seen &= id->record.roles[place].file_count > 0;
+    }
+    return news;
 }
 
 bool identity_take(struct identity *id, size_t profile, size_t variant, uint64_t run,
                    const struct outcome *outcome)
 {
-    const struct profile *p = &id->plan->profiles[profile];
-    const struct variant *v = &id->plan->variants[variant];
-    const struct runner *runner = plan_runner(id->plan, p, v);
     size_t before = id->record.role_count;
-    unsigned *seen = &id->seen[profile * id->plan->variant_count + variant];
-    bool news = false, all = true;
+    struct sought *sought = sought_of(id, profile, variant);
+    bool all, news = take_roles(id, profile, variant, run, outcome, &all);
 
-    ABBA_ASSERT(runner->role_count == outcome->role_count);
-    for (size_t i = 0; i < outcome->role_count; i++) {
-        size_t place = role_place(id, v->name, p->name, runner->roles[i].name);
-
-        news |= take_role(id, place, run, &outcome->roles[i]);
-        all &= outcome->roles[i].looks > 0;
-    }
-    *seen = !all ? *seen : news ? *seen + 1 : RUNS_ENOUGH;
+    if (outcome->end == RUN_DONE && (sought->took_ns == 0 || outcome->wall_ns < sought->took_ns))
+        sought->took_ns = outcome->wall_ns;
+    if (all)
+        sought->seen = news ? sought->seen + 1 : RUNS_ENOUGH;
     return news || id->record.role_count > before;
+}
+
+bool identity_wants_traced(const struct identity *id, size_t profile, size_t variant)
+{
+    const struct sought *sought = sought_of(id, profile, variant);
+
+    return !sought->traced && sought->took_ns > 0 &&
+           sought->took_ns < (sought->all_seen ? SHORT_NS : LONG_NS);
+}
+
+void identity_take_traced(struct identity *id, size_t profile, size_t variant,
+                          const struct outcome *outcome)
+{
+    struct sought *sought = sought_of(id, profile, variant);
+    bool all;
+
+    sought->traced = true;
+    take_roles(id, profile, variant, 0, outcome, &all);
+    if (all)
+        sought->seen = RUNS_ENOUGH;
 }
 
 const struct loaded *identity_record(const struct identity *id)
@@ -293,7 +346,7 @@ struct identity *identity_new(const struct plan *plan, struct programs *programs
     arena_init(&id->arena);
     id->plan = plan;
     id->programs = programs;
-    id->seen = xcalloc(plan->profile_count * plan->variant_count + 1, sizeof(*id->seen));
+    id->sought = xcalloc(plan->profile_count * plan->variant_count + 1, sizeof(*id->sought));
     look_at_self(id);
     return id;
 }
@@ -335,6 +388,7 @@ static void take_over_roles(struct identity *id, const struct archive *a)
 
         r->run = before->run;
         r->looks = before->looks;
+        r->traced = before->traced;
         r->reason = before->reason;
         for (size_t k = 0; k < before->file_count; k++)
             enter(id, place, before->files[k]);
@@ -376,7 +430,7 @@ void identity_free(struct identity *id)
     free(id->record.files);
     free(id->role_places);
     free(id->sights);
-    free(id->seen);
+    free(id->sought);
     arena_release(&id->arena);
     free(id);
 }

@@ -2,9 +2,10 @@
  * identity: what really ran, gathered run by run.
  *
  * The runs of a variant under a profile are looked at until one of them shows every role and
- * nothing new: the second run with most programs. A very short program may be caught in few runs or
- * in none; then the record says so. Files are read and hashed after the run, before the next one's
- * pause, each once; from then on they are watched (programs.h).
+ * nothing new: the second run with most programs. Where runs are so short that they show little or
+ * nothing, one more is traced beside the series. What cannot be seen has the reason in the record.
+ * Files are read and hashed after the run, before the next one's pause, each once; from then on
+ * they are watched (programs.h).
  */
 #ifndef ABBA_SERIES_IDENTITY_H
 #define ABBA_SERIES_IDENTITY_H
@@ -34,7 +35,17 @@ bool identity_wants(const struct identity *id, size_t profile, size_t variant);
 bool identity_take(struct identity *id, size_t profile, size_t variant, uint64_t run,
                    const struct outcome *outcome);
 
-/* The record as it stands; valid until the next identity_take(). */
+/*
+ * Whether a run of its own is due, traced: once, after a run that came to its end was either
+ * shorter than 50 ms, or shorter than a second with a role that nobody saw.
+ */
+bool identity_wants_traced(const struct identity *id, size_t profile, size_t variant);
+
+/* Takes what that one showed. */
+void identity_take_traced(struct identity *id, size_t profile, size_t variant,
+                          const struct outcome *outcome);
+
+/* The record as it stands; valid until the next one that takes. */
 const struct loaded *identity_record(const struct identity *id);
 
 #endif

@@ -48,7 +48,8 @@ static int do_stage(struct series *s, enum sample_stage stage, struct err *err)
          n < count && !series_interrupted(); n++) {
         struct order_step step = order_step(s->plan, s->profile, stage, n);
 
-        if (series_step(s, &step, n / k == block ? attempt : 1, NULL, err) != 0)
+        if (series_step(s, &step, n / k == block ? attempt : 1, NULL, err) != 0 ||
+            ((n + 1) % k == 0 && series_look_closer(s, stage, n / k, err) != 0))
             return -1;
     }
     return 0;
@@ -157,6 +158,8 @@ static int calibrate(struct series *s, struct err *err)
         if (series_step(s, &step, 1, &took_s[step.variant], err) != 0)
             return -1;
     }
+    if (count > 0 && series_look_closer(s, STAGE_WARMUP, count / s->plan->variant_count - 1, err))
+        return -1;
     for (size_t v = 0; v < s->plan->variant_count && series_interrupted(); v++)
         took_s[v] = HUGE_VAL; /* not known: the fewest pairs */
     s->options->fix_pairs(s->options->user, s->plan, took_s, s->plan->variant_count);

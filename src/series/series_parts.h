@@ -56,6 +56,12 @@ bool series_interrupted(void);
 int series_step(struct series *s, const struct order_step *step, uint32_t attempt, double *took_s,
                 struct err *err);
 
+/*
+ * After a whole block (a run of each variant): variants whose runs are too short to be seen are run
+ * once more, traced. That run is none of the series; pairs stay back to back.
+ */
+int series_look_closer(struct series *s, enum sample_stage stage, uint64_t block, struct err *err);
+
 /* One series never mixes back ends, and neither do a series and its repetition. */
 void series_pin_backend(const struct series *s, struct net_request *q, struct arena *arena);
 

@@ -28,6 +28,8 @@
 #define SYNC_NS NSEC_PER_SEC
 #define SYNC_BUSY_NS (5 * NSEC_PER_SEC)
 
+#define TRACED_NS ((uint64_t)(10 * NSEC_PER_SEC)) /* the most that a traced run may take */
+
 /* The same pause before every run; writing reaches the disk meanwhile. Ends early on a signal. */
 static int pause_before(struct series *s, const struct profile *profile, struct err *err)
 {
@@ -141,7 +143,7 @@ static const struct run_role *roles_inside(const struct run_request *request, co
     return roles;
 }
 
-static int execute(struct series *s, const struct order_step *step,
+static int execute(struct series *s, const struct order_step *step, enum run_look look,
                    const struct template_values *values, const struct net *net,
                    const struct outcome **outcome, struct arena *arena, struct err *err)
 {
@@ -150,7 +152,9 @@ static int execute(struct series *s, const struct order_step *step,
 
     if (request_make(s->requests, step->variant, values, &request, arena, err) != 0)
         return -1;
-    request.look = identity_wants(s->identity, s->profile, step->variant);
+    request.look = look;
+    if (look == RUN_LOOK_TRACED)
+        request.timeout_ns = TRACED_NS;
     if (net)
         request.roles = roles_inside(&request, net, arena);
     if (s->plan->input_path) {
@@ -250,6 +254,8 @@ int series_step(struct series *s, const struct order_step *step, uint32_t attemp
     const struct outcome *outcome;
     struct sample sample;
     struct net *net = NULL;
+    enum run_look look =
+        identity_wants(s->identity, s->profile, step->variant) ? RUN_LOOK_TICKS : RUN_LOOK_NOT;
     int64_t begun = clock_mono_ns(), ran;
     int rc = -1;
 
@@ -263,7 +269,7 @@ int series_step(struct series *s, const struct order_step *step, uint32_t attemp
     if (fill_values(s, step, &values, err) != 0 || raise_network(s, step, &net, &arena, err) != 0)
         goto out;
     ran = clock_mono_ns();
-    if (execute(s, step, &values, net, &outcome, &arena, err) != 0)
+    if (execute(s, step, look, &values, net, &outcome, &arena, err) != 0)
         goto out;
     rc = record(s, step, attempt, values.scratch, outcome, net,
                 (double)(clock_mono_ns() - ran) / 1e9 * s->machine.cpus, &sample, &arena, err);
@@ -282,4 +288,40 @@ out:
     if (rc != 0)
         err_wrap(err, "run %llu of '%s'", (unsigned long long)s->runs_done + 1, profile->name);
     return rc;
+}
+
+/* ---- a closer look ---- */
+
+/* A run of its own, which is no run of the series: it leaves nothing but what it showed. */
+static int look_closer(struct series *s, const struct order_step *step, struct err *err)
+{
+    struct arena arena = ARENA_INIT;
+    struct template_values values;
+    const struct outcome *outcome;
+    struct net *net = NULL;
+    int rc = -1;
+
+    if (fill_values(s, step, &values, err) != 0 || raise_network(s, step, &net, &arena, err) != 0 ||
+        execute(s, step, RUN_LOOK_TRACED, &values, net, &outcome, &arena, err) != 0)
+        goto out;
+    identity_take_traced(s->identity, s->profile, step->variant, outcome);
+    rc = archive_writer_loaded(s->writer, identity_record(s->identity), err);
+out:
+    network_kill(net);
+    arena_release(&arena);
+    return rc != 0 ? err_wrap(err, "a look at '%s'", s->plan->variants[step->variant].name) : 0;
+}
+
+int series_look_closer(struct series *s, enum sample_stage stage, uint64_t block, struct err *err)
+{
+    const uint64_t k = s->plan->variant_count;
+
+    for (uint64_t n = block * k; n < (block + 1) * k && !series_interrupted(); n++) {
+        struct order_step step = order_step(s->plan, s->profile, stage, n);
+
+        if (identity_wants_traced(s->identity, s->profile, step.variant) &&
+            look_closer(s, &step, err) != 0)
+            return -1;
+    }
+    return 0;
 }

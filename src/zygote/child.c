@@ -89,6 +89,7 @@ void child_exec(const struct order *order, char **strings, int sock, struct wire
     int fds[WIRE_MAX_EVENTS];
     size_t fd_count;
     sigset_t none;
+    char go;
 
     for (uint32_t i = 0; i < order->argc; i++, p += strlen(p) + 1)
         argv[i] = p;
@@ -97,6 +98,8 @@ void child_exec(const struct order *order, char **strings, int sock, struct wire
         envp[i] = p;
     envp[order->envc] = NULL;
 
+    if (order->gate >= 0)
+        (void)!read(order->gate, &go, 1); /* until Z follows this process */
     if (order->net >= 0 && setns(order->net, CLONE_NEWNET) < 0)
         give_up(page, WIRE_STEP_NETWORK);
     enter_stdio(order, page);

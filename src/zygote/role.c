@@ -1,6 +1,7 @@
 /* role: Z, which starts, reaps and ends the processes of one role. */
 #include "zygote/zygote.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -25,6 +26,7 @@ struct role {
         struct wire_head head;
         struct wire_start start;
         struct wire_kill kill;
+        struct wire_stand stand;
         uint64_t align;
         char bytes[WIRE_MAX_BYTES];
     } message;
@@ -81,7 +83,8 @@ static bool unpack(struct order *o, size_t len, const int *fds, size_t fd_count)
     int *slot[] = {&o->out, &o->err, &o->in, &o->net, &o->blob};
     size_t need, used = 0;
 
-    *o = (struct order){.run = m->head.run, .out = -1, .err = -1, .in = -1, .net = -1, .blob = -1};
+    *o = (struct order){
+        .run = m->head.run, .out = -1, .err = -1, .in = -1, .net = -1, .blob = -1, .gate = -1};
     if (len < sizeof(*m) || m->events > WIRE_MAX_EVENTS || m->cpu_bytes > WIRE_CPU_BYTES ||
         m->cpu_bytes % 8 != 0)
         return false;
@@ -100,6 +103,7 @@ static bool unpack(struct order *o, size_t len, const int *fds, size_t fd_count)
     o->envc = m->envc;
     o->string_bytes = m->string_bytes;
     o->die_with_parent = !role.namespaced;
+    o->traced = m->traced != 0;
     if (o->blob >= 0)
         return len == need && used == fd_count;
     o->strings = role.message.bytes + need;
@@ -127,6 +131,29 @@ static pid_t start_child(const struct order *o)
     return pid;
 }
 
+/* The child waits at its gate until it is followed; where it may not be it runs all the same. */
+static pid_t start_traced(struct order *o)
+{
+    int gate[2];
+    pid_t pid;
+
+    if (pipe2(gate, O_CLOEXEC) < 0)
+        return -1;
+    o->gate = gate[0];
+    pid = fork();
+    if (pid == 0) {
+        close(gate[1]);
+        if (o->blob >= 0)
+            child_exec_blob(o, role.armed_sock, role.page);
+        child_exec(o, role.strings, role.armed_sock, role.page);
+    }
+    if (pid > 0)
+        role.page->trace_errno = trace_begin(pid);
+    close(gate[0]);
+    close(gate[1]);
+    return pid;
+}
+
 static void start(size_t len, const int *fds, size_t fd_count)
 {
     struct order o;
@@ -137,12 +164,13 @@ static void start(size_t len, const int *fds, size_t fd_count)
     role.tree = (struct wire_tree){0};
     role.page->exec_ns = 0;
     role.page->step = WIRE_STEP_NONE;
+    role.page->trace_errno = 0;
     if (!unpack(&o, len, fds, fd_count)) {
         tell_failed(WIRE_STEP_MESSAGE, EBADMSG);
         tell_empty();
         return;
     }
-    role.root = start_child(&o);
+    role.root = o.traced ? start_traced(&o) : start_child(&o);
     if (role.root < 0) {
         role.root = 0;
         tell_failed(WIRE_STEP_FORK, errno);
@@ -166,6 +194,17 @@ static void count(const struct rusage *ru, bool leftover)
     role.tree.leftovers += leftover;
 }
 
+/* One that stands still waits for GO; without a run there is nobody to look. */
+static void take_stop(pid_t pid, int status)
+{
+    struct wire_stand m = {.head = {WIRE_LOOK, role.run}, .pid = pid};
+
+    if (role.run == 0)
+        trace_leave(pid);
+    else if (trace_stop(pid, status))
+        tell(&m, sizeof(m));
+}
+
 /* Reaps what has ended; tells of the root, and when nothing is left. */
 static void reap(void)
 {
@@ -177,6 +216,10 @@ static void reap(void)
     pid_t pid;
 
     while ((pid = wait4(-1, &status, WNOHANG | __WALL, &ru)) > 0) {
+        if (WIFSTOPPED(status)) {
+            take_stop(pid, status);
+            continue;
+        }
         count(&ru, role.killing && role.root == 0);
         if (pid == role.root) {
             role.root = 0;
@@ -235,6 +278,8 @@ static void take_message(void)
         start((size_t)len, fds, fd_count);
     else if (len == (ssize_t)sizeof(struct wire_kill) && role.message.head.type == WIRE_KILL)
         end(role.message.kill.signal);
+    else if (len == (ssize_t)sizeof(struct wire_stand) && role.message.head.type == WIRE_GO)
+        trace_go(role.message.stand.pid);
     for (size_t i = 0; i < fd_count; i++)
         close(fds[i]);
 }

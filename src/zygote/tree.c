@@ -78,11 +78,13 @@ void tree_end(void)
     const struct timespec pause = {.tv_nsec = 500 * 1000};
 
     for (;;) {
+        int status;
         pid_t pid;
 
         tree_kill(SIGKILL);
-        while ((pid = waitpid(-1, NULL, WNOHANG | __WALL)) > 0)
-            continue;
+        while ((pid = waitpid(-1, &status, WNOHANG | __WALL)) > 0)
+            if (WIFSTOPPED(status)) /* at its end, which it does not come to while it is held */
+                trace_leave(pid);
         if (pid < 0 && errno == ECHILD)
             return;
         nanosleep(&pause, NULL);

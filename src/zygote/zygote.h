@@ -3,7 +3,8 @@
  *
  * Static and small on purpose: a program inherits the peak memory of whoever execs it. Nothing here
  * prints; what goes wrong is told by a FAILED message. zygote.c is K, role.c is Z, child.c is the
- * way from the fork to the program, tree.c the walk over processes where there is no namespace.
+ * way from the fork to the program, trace.c holds processes so that they can be looked at, tree.c
+ * is the walk over processes where there is no namespace.
  */
 #ifndef ABBA_ZYGOTE_ZYGOTE_H
 #define ABBA_ZYGOTE_ZYGOTE_H
@@ -26,7 +27,9 @@ struct order {
     char *strings;    /* NULL while they are in the memfd */
     int out, err, in; /* -1: /dev/null */
     int net, blob;    /* -1: none */
+    int gate;         /* -1: none; the child goes on when it is closed */
     bool die_with_parent;
+    bool traced;
 };
 
 /* Z: serves one role until the end of `sock`; ARMED goes to `armed_sock`. Never returns. */
@@ -45,6 +48,22 @@ void child_exec(const struct order *order, char **strings, int sock, struct wire
 /* The same for strings in a memfd; in a process with memory of its own. */
 void child_exec_blob(const struct order *order, int sock, struct wire_page *page)
     __attribute__((noreturn));
+
+/*
+ * Follows a process and all that it will start (ptrace(2), PTRACE_SEIZE). 0, or the errno: then it
+ * runs on as any other.
+ */
+int trace_begin(pid_t pid);
+
+/*
+ * A stop that wait4() gave of a followed process. True: it stands still where it is to be looked
+ * at, until trace_go(). Otherwise it goes on already.
+ */
+bool trace_stop(pid_t pid, int status);
+void trace_go(pid_t pid);
+
+/* Lets a stopped process go for good; nothing of it is told any more. */
+void trace_leave(pid_t pid);
 
 /* Sends a signal to every process below this one, parents first. */
 void tree_kill(int sig);

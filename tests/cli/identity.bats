@@ -62,11 +62,44 @@ file() { # END EXPRESSION
     file /dash "f['path']" || file /bash "f['path']" || file /busybox "f['path']"
 }
 
-@test "what was too short to be seen is said" {
-    compare -n 6 --archive a true true
+@test "the shortest program's libraries are recorded, by a traced run that is none of the series" {
+    libc=$(ldd /bin/true | sed -n 's/.*=> \(.*libc\.so[^ ]*\) .*/\1/p')
+    cat >count.sh <<'END'
+#!/bin/sh
+echo run >>runs
+exec true
+END
+    chmod +x count.sh
+    compare -n 5 --archive a ./count.sh false -f
     expect_status 0
-    [ "$(loaded "len(l['roles'])")" = 2 ]
-    loaded "[r for r in l['roles'] if not r['files'] and 'ended before' not in r['reason']]" | grep -qx '\[\]'
+    [ "$(loaded "[r['traced'] and r['reason'] is None for r in l['roles']]")" = "[True, True]" ]
+    [ "$(file /libc.so.6 "f['sha256']")" = "$(sha256sum <"$libc" | cut -d' ' -f1)" ]
+    file /libc.so.6 "f['build_id']" | grep -Eq '^[0-9a-f]{40}$'
+    for program in /true /false; do
+        [ "$(file "$program" "f['sha256']")" = "$(sha256sum <"$(type -P "${program#/}")" | cut -d' ' -f1)" ]
+    done
+    [ "$(wc -l <a/samples.jsonl)" = 10 ]
+    [ "$(wc -l <runs)" = 6 ]
+    abba verify a
+    expect_status 0
+}
+
+@test "programs of more than 50 ms are not run once more" {
+    printf '#!/bin/sh\necho run >>runs\nexec sleep 0.1\n' >nap.sh
+    chmod +x nap.sh
+    compare -n 2 --archive a ./nap.sh ./nap.sh
+    [ "$(wc -l <runs)" = 4 ]
+    [ "$(loaded "[r['traced'] for r in l['roles']]")" = "[False, False]" ]
+}
+
+@test "where nothing may be traced, that is the reason" {
+    "$cost/filter" 1 ptrace -- "$ABBA" compare -q --no-lock -n 2 --archive a \
+        "$cost/die exit 0" "$cost/die exit 0"
+    [ "$(loaded "[r['traced'] for r in l['roles']]")" = "[False, False]" ]
+    # a tick may have seen it all the same
+    loaded "[r for r in l['roles'] if not r['files'] and
+             r['reason'] != 'it ended before it could be looked at, and it cannot be traced: Operation not permitted']" |
+        grep -qx '\[\]'
     abba verify a
     expect_status 0
 }

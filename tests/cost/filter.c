@@ -24,6 +24,7 @@ static const struct {
     {"mount", SYS_mount},
     {"setns", SYS_setns},
     {"perf_event_open", SYS_perf_event_open},
+    {"ptrace", SYS_ptrace},
 };
 
 static unsigned number_of(const char *name)

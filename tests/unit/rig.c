@@ -71,7 +71,8 @@ const struct outcome *rig_run(struct rig *r, const struct run_role *roles, size_
                                         .roles = roles,
                                         .role_count = count,
                                         .stdin_fd = -1,
-                                        .timeout_ns = r->timeout_ns};
+                                        .timeout_ns = r->timeout_ns,
+                                        .look = r->look};
     const struct outcome *out = NULL;
     struct err err = {.code = ERR_NONE};
 

@@ -14,6 +14,7 @@ struct rig {
     struct arena arena;
     struct run_options options;
     uint64_t timeout_ns; /* of every run: 20 s */
+    enum run_look look;  /* in every run: not at all */
 };
 
 /* Opens a host for up to `roles` roles; fails the test if it cannot. */

@@ -428,8 +428,100 @@ static void closing_the_host_ends_everything(void **state)
     assert_int_equal(waitpid(-1, NULL, WNOHANG | __WALL), rig.host != NULL ? 0 : -1);
 }
 
+/* ---- traced runs ---- */
+
+static bool has_mapped(const struct role_outcome *o, const char *end)
+{
+    const size_t tail = strlen(end);
+
+    for (size_t i = 0; i < o->mapped_count; i++) {
+        const char *path = o->mapped[i].path;
+
+        if (strlen(path) >= tail && strcmp(path + strlen(path) - tail, end) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* As rig_run, traced; one role. */
+static const struct role_outcome *run_traced(struct run_role role)
+{
+    const struct outcome *o;
+
+    rig.look = RUN_LOOK_TRACED;
+    o = rig_run(&rig, &role, 1);
+    rig.look = RUN_LOOK_NOT;
+    assert_int_equal(o->roles[0].trace_errno, 0);
+    return &o->roles[0];
+}
+
+static void the_shortest_program_is_seen_with_its_libraries_when_traced(void **state)
+{
+    const struct role_outcome *o = run_traced(rig_role(&rig, "program", "/bin/true", NULL));
+
+    (void)state;
+    assert_int_equal(o->end, ROLE_EXITED);
+    assert_int_equal(o->exit_code, 0);
+    assert_true(has_mapped(o, "/true"));
+    assert_true(has_mapped(o, "/libc.so.6"));
+    assert_false(o->mapped_cut);
+}
+
+static void what_a_traced_program_was_before_its_exec_is_seen(void **state)
+{
+    const struct role_outcome *o =
+        run_traced(rig_role(&rig, "program", "/usr/bin/env", "env", "/bin/false", NULL));
+
+    (void)state;
+    assert_int_equal(o->exit_code, 1);
+    assert_true(has_mapped(o, "/env"));
+    assert_true(has_mapped(o, "/false"));
+    assert_true(has_mapped(o, "/libc.so.6"));
+}
+
+static void children_of_a_traced_program_are_seen_and_none_is_left(void **state)
+{
+    const struct role_outcome *o = run_traced(
+        rig_role(&rig, "program", "/bin/sh", "-c", "(/bin/true &) ; /bin/false | /bin/cat", NULL));
+
+    (void)state;
+    assert_int_equal(o->exit_code, 0);
+    assert_true(has_mapped(o, "/true"));
+    assert_true(has_mapped(o, "/false"));
+    assert_true(has_mapped(o, "/cat"));
+    assert_int_equal(rig_count_processes("true") + rig_count_processes("cat"), 0);
+}
+
+static void signals_reach_a_traced_program(void **state)
+{
+    const struct role_outcome *o = run_traced(rig_role(
+        &rig, "program", "/bin/sh", "-c", "trap 'exit 7' USR1; kill -USR1 $$; exit 8", NULL));
+
+    (void)state;
+    assert_int_equal(o->exit_code, 7);
+    o = run_traced(rig_role(&rig, "program", "die", "signal", "11", NULL));
+    assert_int_equal(o->end, ROLE_SIGNALED);
+    assert_int_equal(o->signal, 11);
+}
+
+static void a_traced_program_that_stops_or_never_ends_is_ended(void **state)
+{
+    (void)state;
+    rig.timeout_ns = 300000000u;
+    assert_int_equal(
+        run_traced(rig_role(&rig, "program", "/bin/sh", "-c", "kill -STOP $$", NULL))->end,
+        ROLE_KILLED);
+    assert_int_equal(run_traced(rig_role(&rig, "program", "stubborn", NULL))->end, ROLE_KILLED);
+    assert_int_equal(run_traced(rig_role(&rig, "program", "escape", "fast", NULL))->leftovers > 0,
+                     true);
+    rig.timeout_ns = 20000000000u;
+    assert_int_equal(rig_count_processes("stubborn") + rig_count_processes("escape"), 0);
+    assert_int_equal(rig_run_one(&rig, "/bin/true")->end, RUN_DONE);
+}
+
 /* A child that runs `program` under a host of its own and is killed at some moment. */
-static pid_t kill_abba_after(const char *program, const char *argument, int64_t ns)
+static pid_t kill_abba_after(const char *program, const char *argument, enum run_look look,
+                             int64_t ns)
 {
     pid_t pid = fork();
 
@@ -447,7 +539,7 @@ static pid_t kill_abba_after(const char *program, const char *argument, int64_t 
         role = rig_role(&mine, "program", program, argument, NULL);
         for (;;) {
             const struct run_request request = {
-                .number = 1, .roles = &role, .role_count = 1, .stdin_fd = -1};
+                .number = 1, .roles = &role, .role_count = 1, .stdin_fd = -1, .look = look};
 
             if (run_execute(mine.host, &request, &o, &err) < 0)
                 _exit(1);
@@ -467,8 +559,10 @@ static void killing_abba_leaves_no_process(void **state)
 
     (void)state;
     for (int i = 0; i < 12; i++) {
-        owners[2 * i] = kill_abba_after("escape", "fast", i * 1700000);
-        owners[2 * i + 1] = kill_abba_after("stubborn", NULL, i * 900000);
+        const enum run_look look = i % 3 == 2 ? RUN_LOOK_TRACED : RUN_LOOK_NOT;
+
+        owners[2 * i] = kill_abba_after("escape", "fast", look, i * 1700000);
+        owners[2 * i + 1] = kill_abba_after("stubborn", NULL, look, i * 900000);
     }
     do {
         left = rig_count_processes("escape") + rig_count_processes("stubborn");
@@ -973,6 +1067,11 @@ static int run_group(const char *name, enum isolation isolation, bool with_users
         cmocka_unit_test(a_server_deaf_to_its_stop_signal_is_killed_and_told),
         cmocka_unit_test(roles_are_apart),
         cmocka_unit_test(memory_stays_the_same_over_many_runs),
+        cmocka_unit_test(the_shortest_program_is_seen_with_its_libraries_when_traced),
+        cmocka_unit_test(what_a_traced_program_was_before_its_exec_is_seen),
+        cmocka_unit_test(children_of_a_traced_program_are_seen_and_none_is_left),
+        cmocka_unit_test(signals_reach_a_traced_program),
+        cmocka_unit_test(a_traced_program_that_stops_or_never_ends_is_ended),
         cmocka_unit_test(a_containers_filter_leaves_the_subreaper),
     };
 
