@@ -95,7 +95,7 @@ DEFS_plan/lookup  := -DABBA_SOURCE_DIR='"$(TOP)"' \
 
 # ---- targets ---------------------------------------------------------------------------------
 .PHONY: all help setup demo run-demo test run-tests test-programs test-pmu test-netem run-test-netem asan lint format tidy layers headers coverage \
-        fuzz run-fuzz bench run-bench install deb test-deb dist clean seaweedfs FORCE
+        fuzz run-fuzz bench run-bench install deb test-deb dist clean s3 seaweedfs FORCE
 .DEFAULT_GOAL := all
 
 all: $(LIB) $(if $(MAIN_SRC),$(ABBA)) runners $(PRELOADS) ## the program and the runners' programs
@@ -296,7 +296,16 @@ test-netem: ## fate and the kernel back end against real kernels' netem (qemu, u
 run-test-netem: $(NETEM_GUEST) all
 	@tests/netem/run.sh '$(abspath $(NETEM_GUEST))' '$(abspath $(ABBA))' '$(ABSBUILD)'
 
-seaweedfs: ## an S3 store for the tests that take one where it is there (Go, many minutes)
+S3_SRC := $(wildcard tests/servers/s3/*)
+s3: ## an S3 store that checks signatures, for tests/cli/s3.bats (Go, a minute of CPU time)
+	@if command -v go >/dev/null; then $(SUBMAKE) $(BUILD)/servers/s3; \
+	 else echo "note: no S3 store: there is no go here"; fi
+$(BUILD)/servers/s3: $(S3_SRC)
+	$(call say,GO,$@)
+	@mkdir -p $(@D)
+	$(Q)cd tests/servers/s3 && GOFLAGS=-mod=readonly go build -trimpath -ldflags '-s -w' -o $(abspath $@) .
+
+seaweedfs: ## another S3 store for the tests that take one where it is there (Go, many minutes)
 	@tests/servers/seaweedfs.sh $(BUILD)/servers/weed
 
 # ---- checks that run nothing ---------------------------------------------------------------------

@@ -2,7 +2,7 @@
 # Installs what the build and the tests need and this machine lacks: one apt-get install, with sudo
 # where the caller is not root. Says nothing when everything is there, and then needs no network.
 #
-# usage: tests/setup.sh [--check] build|demo|test|lint|deb|fuzz|bench|netem|pmu|rtc
+# usage: tests/setup.sh [--check] build|demo|test|lint|deb|fuzz|bench|netem|pmu|s3|rtc
 #   --check   only say what is missing
 # Exit status: 0 all is there now; 2 something is missing and could not be installed.
 #
@@ -56,6 +56,9 @@ lint_needs='
 clang-format          command clang-format
 clang-tidy            command clang-tidy
 shellcheck            command shellcheck
+'
+s3_needs='
+golang          command  go
 '
 rtc_needs='
 libusrsctp-dev  pc       usrsctp
@@ -171,6 +174,7 @@ fuzz) needs=$build_needs$fuzz_needs ;;
 bench) needs=$build_needs$bench_needs ;;
 netem) needs=$build_needs$netem_needs ;;
 pmu) needs=$build_needs$pmu_needs ;;
+s3) needs=$s3_needs ;;
 rtc) needs=$build_needs$rtc_needs ;;
 *)
     echo "usage: tests/setup.sh [--check] build|demo|test|lint|deb|fuzz|bench|netem|pmu" >&2

@@ -62,18 +62,26 @@ struct found {
     struct err err;
 };
 
-static void take_upload(void *user, const char *path, const char *text)
+/* The root of an answer has a name of its own, in which stores differ. */
+static const char *below_root(const char *path)
+{
+    const char *slash = strchr(path, '/');
+
+    return slash ? slash + 1 : "";
+}
+
+static void take_upload(void *user, const char *full_path, const char *text)
 {
     struct found *f = user;
+    const char *path = below_root(full_path);
 
-    if (strcmp(path, "ListMultipartUploadsResult/Upload/Key") == 0) {
+    if (strcmp(path, "Upload/Key") == 0) {
         buf_clear(&f->key);
         buf_addstr(&f->key, text);
-    } else if (strcmp(path, "ListMultipartUploadsResult/Upload/UploadId") == 0) {
+    } else if (strcmp(path, "Upload/UploadId") == 0) {
         buf_clear(&f->id);
         buf_addstr(&f->id, text);
-    } else if (strcmp(path, "ListMultipartUploadsResult/Upload") == 0 &&
-               strcmp(f->key.data, f->u->key) == 0) {
+    } else if (strcmp(path, "Upload") == 0 && strcmp(f->key.data, f->u->key) == 0) {
         buf_clear(&f->last_id);
         buf_addstr(&f->last_id, f->id.data);
     }
@@ -95,22 +103,23 @@ static void accept_part(struct found *f)
         memcpy(p->etag, etag, len + 1);
 }
 
-static void take_part(void *user, const char *path, const char *text)
+static void take_part(void *user, const char *full_path, const char *text)
 {
     struct found *f = user;
+    const char *path = below_root(full_path);
 
-    if (strcmp(path, "ListPartsResult/Part/PartNumber") == 0) {
+    if (strcmp(path, "Part/PartNumber") == 0) {
         f->number = strtoull(text, NULL, 10);
-    } else if (strcmp(path, "ListPartsResult/Part/Size") == 0) {
+    } else if (strcmp(path, "Part/Size") == 0) {
         f->size = strtoull(text, NULL, 10);
-    } else if (strcmp(path, "ListPartsResult/Part/ETag") == 0) {
+    } else if (strcmp(path, "Part/ETag") == 0) {
         buf_clear(&f->etag);
         buf_addstr(&f->etag, text);
-    } else if (strcmp(path, "ListPartsResult/Part") == 0) {
+    } else if (strcmp(path, "Part") == 0) {
         accept_part(f);
-    } else if (strcmp(path, "ListPartsResult/IsTruncated") == 0) {
+    } else if (strcmp(path, "IsTruncated") == 0) {
         f->more = strcmp(text, "true") == 0;
-    } else if (strcmp(path, "ListPartsResult/NextPartNumberMarker") == 0) {
+    } else if (strcmp(path, "NextPartNumberMarker") == 0) {
         buf_clear(&f->next);
         url_encode(&f->next, text, false);
     }
@@ -196,7 +205,7 @@ static int find_begun(struct upload *u, struct err *err)
 
 static void take_id(void *user, const char *path, const char *text)
 {
-    if (strcmp(path, "InitiateMultipartUploadResult/UploadId") == 0)
+    if (strcmp(below_root(path), "UploadId") == 0)
         buf_addstr(user, text);
 }
 
