@@ -12,9 +12,11 @@
 #include "plan/repository.h"
 #include "report/figures.h"
 
+#include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /*
  * The search is git's own (rev-list --bisect-all), the repository stays as it is: nothing is
@@ -199,6 +201,20 @@ static int undecided(struct bisection *b, const struct strings *left, struct err
     return rc == 0 ? STATUS_INCONCLUSIVE : -1;
 }
 
+/* Against the culprit's parent; where that one cannot be built, against GOOD. */
+static int compare_with_parent(struct bisection *b, const char *parent, const char *culprit,
+                               struct err *err)
+{
+    int rc = compare(b, parent, culprit, err);
+
+    if (rc == 0 || err->code != ERR_CONFIG)
+        return rc;
+    terminal_note(b->s, arena_printf(&b->s->arena, "its parent cannot be tested, so it is '%s': %s",
+                                     b->good.asked, err->msg));
+    *err = (struct err){0};
+    return compare(b, b->good.commit, culprit, err);
+}
+
 /* The culprit against its own parent, printed. */
 static int evidence(struct bisection *b, const char *culprit, struct err *err)
 {
@@ -214,12 +230,31 @@ static int evidence(struct bisection *b, const char *culprit, struct err *err)
     rc = say(b, text.data, err);
     buf_release(&text);
     b->print = true;
-    if (rc != 0 || compare(b, parent ? parent : b->good.commit, culprit, err) != 0)
+    if (rc != 0 || compare_with_parent(b, parent ? parent : b->good.commit, culprit, err) != 0)
         return -1;
     if (b->found.answer == ANSWER_BAD)
         return STATUS_PASSED;
     terminal_note(b->s, "the culprit's own comparison does not show it: not confirmed");
     return STATUS_INCONCLUSIVE;
+}
+
+/* BAD itself does not show it. */
+static int not_worse(struct bisection *b, struct err *err)
+{
+    if (b->found.answer == ANSWER_GOOD) {
+        err_set(err, ERR_MEASURE, "'%s' is not worse than '%s': %s", b->bad.asked, b->good.asked,
+                b->found.words);
+        return err_hint(err, "there is nothing to be found; more pairs (-n) or a closer threshold "
+                             "see more");
+    }
+    if (b->found.status == STATUS_INCONCLUSIVE) {
+        terminal_note(b->s, arena_printf(&b->s->arena, "'%s' is not shown to be worse than '%s'",
+                                         b->bad.asked, b->good.asked));
+        return STATUS_INCONCLUSIVE;
+    }
+    err_set(err, ERR_MEASURE, "'%s' cannot be compared with '%s': %s", b->bad.asked, b->good.asked,
+            b->found.words);
+    return err_hint(err, "name a later good or an earlier bad commit that can be built and run");
 }
 
 static int bisect_all(struct bisection *b, struct err *err)
@@ -229,12 +264,8 @@ static int bisect_all(struct bisection *b, struct err *err)
 
     if (step(b, b->bad.commit, err) != 0)
         return -1;
-    if (b->found.answer != ANSWER_BAD) {
-        err_set(err, ERR_MEASURE, "'%s' is not worse than '%s': %s", b->bad.asked, b->good.asked,
-                b->found.words);
-        return err_hint(err, "there is nothing to be found; more pairs (-n) or a closer threshold "
-                             "see more");
-    }
+    if (b->found.answer != ANSWER_BAD)
+        return not_worse(b, err);
     if (search(b, &culprit, &left, err) != 0)
         return -1;
     return left.count == 1 ? evidence(b, culprit, err) : undecided(b, &left, err);
@@ -242,13 +273,28 @@ static int bisect_all(struct bisection *b, struct err *err)
 
 /* ---- beginning ---- */
 
-static int choose_folder(struct bisection *b, struct err *err)
+/* "archive/20240506T070809Z-bisect"; of several that begin at once, the others with a number. */
+static int dated_folder(struct bisection *b, struct err *err)
 {
     char time[CLOCK_TEXT];
 
+    if (files_mkdirs("archive", err) != 0)
+        return -1;
     clock_format_utc_name(clock_real_ns(), time);
-    b->folder =
-        b->s->archive ? b->s->archive : arena_printf(&b->s->arena, "archive/%s-bisect", time);
+    b->folder = arena_printf(&b->s->arena, "archive/%s-bisect", time);
+    for (unsigned i = 2; mkdir(b->folder, 0777) != 0; i++) {
+        if (errno != EEXIST)
+            return err_sys(err, ERR_SYSTEM, errno, "cannot make the folder '%s'", b->folder);
+        b->folder = arena_printf(&b->s->arena, "archive/%s-bisect-%u", time, i);
+    }
+    return 0;
+}
+
+static int choose_folder(struct bisection *b, struct err *err)
+{
+    if (!b->s->archive)
+        return dated_folder(b, err);
+    b->folder = b->s->archive;
     if (files_exists(b->folder))
         return err_set(err, ERR_USAGE, "option '--archive': '%s' exists already", b->folder);
     return files_mkdirs(b->folder, err);
@@ -329,7 +375,8 @@ const struct command_def command_bisect = {
         "behind -- as arguments. A commit that cannot be built or judged is passed over.\n\n"
         "At the end the culprit is compared with its parent, and that report is printed. All "
         "archives lie in one folder. Exit status: 0 the culprit was found and its own comparison "
-        "shows it, 3 BAD is not worse than GOOD, 4 no single commit could be found or shown.",
+        "shows it, 2 GOOD cannot be built, 3 BAD is not worse than GOOD or cannot be compared with "
+        "it, 4 no single commit could be found or shown.",
     .groups = groups,
     .examples = examples,
     .min_operands = 2,
