@@ -142,20 +142,27 @@ static int phase(struct flow *f, struct peers *p, atomic_uint_fast64_t *beyond, 
     return 0;
 }
 
-static int both_phases(struct flow *f, struct peers *p, const struct shape_user *user,
-                       struct err *e)
+/* Each has a window of its own, as it has a line of its own. */
+static int phase_in_window(struct flow *f, struct peers *p, atomic_uint_fast64_t *beyond,
+                           uint64_t repeat, const struct shape_user *user, struct err *e)
 {
     int rc;
 
+    meter_window_begin();
+    rc = phase(f, p, beyond, repeat, user, e);
+    meter_window_end();
+    return rc;
+}
+
+static int both_phases(struct flow *f, struct peers *p, const struct shape_user *user,
+                       struct err *e)
+{
     for (uint32_t i = 0; i < f->o->pairs; i++)
         atomic_store(&f->pairs[i].has_room, true);
     user->ready(user->user);
-    if (phase(f, p, &f->skipped, 1, user, e) < 0)
-        return -1;
-    meter_window_begin();
-    rc = phase(f, p, &f->done, 2, user, e);
-    meter_window_end();
-    return rc;
+    return phase_in_window(f, p, &f->skipped, 1, user, e) < 0
+               ? -1
+               : phase_in_window(f, p, &f->done, 2, user, e);
 }
 
 int shape_flow(const struct options *o, const struct shape_user *user, bool *intact, struct err *e)

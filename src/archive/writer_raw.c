@@ -2,7 +2,7 @@
 #include "archive/writer_parts.h"
 #include "base/mem.h"
 
-#define FILES_PER_ROLE 3 /* stdout, stderr, rss.csv */
+#define FILES_PER_ROLE 4 /* stdout, stderr, heap, rss.csv */
 
 /* Writes one raw file of the sample's role and enters it there; an empty one is left out. */
 static int put_raw(struct archive_writer *w, const struct sample *s, struct sample_role *role,
@@ -73,6 +73,21 @@ static int put_rss(struct archive_writer *w, const struct sample *s, struct samp
     return put_raw(w, s, role, "rss.csv", parts, 0, arena, err);
 }
 
+/* Of a memory pass. */
+static int put_heap(struct archive_writer *w, const struct sample *s, struct sample_role *role,
+                    struct arena *arena, struct err *err)
+{
+    struct folder_part parts[2] = {{role->heap, role->heap_len}, {NULL, 0}};
+    struct buf room = BUF_INIT;
+
+    if (!role->heap)
+        return 0;
+    redact_part(w, &parts[0], &room);
+    int rc = put_raw(w, s, role, "heap", parts, 0, arena, err);
+    buf_release(&room);
+    return rc;
+}
+
 int writer_put_raws(struct archive_writer *w, struct sample *s, const struct outcome *o,
                     struct arena *arena, struct err *err)
 {
@@ -85,7 +100,7 @@ int writer_put_raws(struct archive_writer *w, struct sample *s, const struct out
         role->file_count = 0;
         if (put_capture(w, s, role, "stdout", &from->out, arena, err) < 0 ||
             put_capture(w, s, role, "stderr", &from->err, arena, err) < 0 ||
-            put_rss(w, s, role, from, arena, err) < 0)
+            put_heap(w, s, role, arena, err) < 0 || put_rss(w, s, role, from, arena, err) < 0)
             return -1;
     }
     return 0;

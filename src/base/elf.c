@@ -210,6 +210,37 @@ static void read_producers(Elf *elf, struct elf_facts *facts, struct arena *aren
     dwarf_end(dwarf);
 }
 
+static bool dynamic_needs(Elf *elf, Elf_Scn *section, size_t strings, const char *const names[])
+{
+    Elf_Data *data = elf_getdata(section, NULL);
+    GElf_Dyn dyn;
+
+    for (int i = 0; data && i < 100000 && gelf_getdyn(data, i, &dyn) && dyn.d_tag != DT_NULL; i++) {
+        const char *text = dyn.d_tag == DT_NEEDED ? elf_strptr(elf, strings, dyn.d_un.d_val) : NULL;
+
+        for (size_t k = 0; text && names[k]; k++)
+            if (strncmp(text, names[k], strlen(names[k])) == 0)
+                return true;
+    }
+    return false;
+}
+
+bool elf_needs(int fd, const char *const names[])
+{
+    Elf_Scn *section = NULL;
+    bool needs = false;
+    GElf_Shdr sh;
+    Elf *elf;
+
+    if (elf_version(EV_CURRENT) == EV_NONE || !(elf = elf_begin(fd, ELF_C_READ, NULL)))
+        return false;
+    while (!needs && (section = elf_nextscn(elf, section)) != NULL)
+        needs = gelf_getshdr(section, &sh) && sh.sh_type == SHT_DYNAMIC && sh.sh_size <= PART_MAX &&
+                dynamic_needs(elf, section, sh.sh_link, names);
+    elf_end(elf);
+    return needs;
+}
+
 void elf_look(int fd, struct elf_facts *facts, struct arena *arena)
 {
     uint64_t debug_bytes = 0;

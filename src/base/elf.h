@@ -30,4 +30,7 @@ struct elf_facts {
 /* Looks into an open file, from its beginning. Texts belong to the arena. */
 void elf_look(int fd, struct elf_facts *facts, struct arena *arena);
 
+/* Whether it is linked with a library whose name begins with one of `names` (NULL at the end). */
+bool elf_needs(int fd, const char *const names[]);
+
 #endif

@@ -9,6 +9,7 @@
 #ifndef ABBA_BASE_HEAP_RECORD_H
 #define ABBA_BASE_HEAP_RECORD_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define HEAP_RECORD_MAGIC "abbaheap"
@@ -18,6 +19,9 @@
 
 /* The folder for the files, an absolute path; or "process", for a line at the process's end. */
 #define HEAP_FOLDER_ENV "ABBA_HEAP"
+
+/* Of a run: the folder below its scratch folder that has one for each role. */
+#define HEAP_FOLDER "heap"
 
 /* What a program looks for to mark a window. */
 #define HEAP_WINDOW_BEGIN "/abba/window/begin"
@@ -53,10 +57,12 @@ struct heap_record {
     struct heap_sums begin; /* of the open window */
     struct heap_sums windows[HEAP_WINDOWS];
     char program[32];
-    _Alignas(4096) struct heap_slot slot[HEAP_SLOTS];
+    uint8_t unused[488]; /* to a page's end */
+    struct heap_slot slot[HEAP_SLOTS];
 };
 
 _Static_assert(sizeof(struct heap_slot) == 64, "a slot is a cache line");
+_Static_assert(offsetof(struct heap_record, slot) % 4096 == 0, "slots begin on a page");
 _Static_assert(sizeof(struct heap_record) % 4096 == 0, "a record is whole pages");
 
 #endif

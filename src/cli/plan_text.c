@@ -59,7 +59,7 @@ static void repeats(const struct plan *plan, const struct profile *p, int64_t du
     units_canonical_time(p->pause_ns, pause);
     units_canonical_time(p->timeout_ns, timeout);
     int pairs = plan_pairs(plan, p), confirm = plan_confirm(plan, p);
-    if (plan->sha256[0] == '\0')
+    if (plan->sha256[0] == '\0' && p == plan->profiles)
         buf_printf(out, "as many pairs as fit %lld ms a variant", (long long)duration_ms);
     else
         buf_printf(out, "%d pair%s", pairs, pairs == 1 ? "" : "s");
@@ -130,6 +130,8 @@ static void profile_text(const struct plan *plan, const struct profile *p, int64
     repeats(plan, p, duration_ms, &text);
     line(style, "  runs", text.data, out);
     buf_clear(&text);
+    if (p->pass == PASS_MEMORY)
+        line(style, "  counts", "what programs ask their heaps for; these runs give no times", out);
     for (size_t i = 0; i < p->load_count; i++)
         buf_printf(&text, "%s%s=%s", i ? " " : "", p->load[i].name, p->load[i].text);
     if (text.len)

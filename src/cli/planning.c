@@ -155,6 +155,8 @@ void planning_request(struct planning *g, struct plan_request *q)
     q->timeout_ns = s->timeout_ns;
     q->seed = s->seed;
     q->aa = s->aa;
+    q->memory_pass = s->memory_pass;
+    q->memory_pairs = (int)s->memory_pairs;
     q->allow_failures = s->allow_failures;
     q->unsupported_fail = s->unsupported == 1;
 }

@@ -267,6 +267,19 @@ static const struct option_def runs[] = {
      .offset = AT(events),
      .names = NAMES_EVENT,
      .help = "one more performance counter, by its libpfm4 name (see 'abba list events')"},
+    {.name = "memory-pass",
+     .kind = OPTION_FLAG,
+     .offset = AT(memory_pass),
+     .help = "afterwards, runs of their own that count what each variant asks its heap for, with a "
+             "library preloaded, and that give no times; profiles may ask for it themselves"},
+    {.name = "memory-pairs",
+     .arg = "N",
+     .kind = OPTION_INTEGER,
+     .offset = AT(memory_pairs),
+     .min = 1,
+     .max = MAX_PAIRS,
+     .absent = "as the profile says, else 4",
+     .help = "pairs of the memory pass, which is asked for by this, too"},
 };
 GROUP(group_runs, "How a run is made", runs);
 

@@ -37,8 +37,10 @@ struct settings {
     const char *cpus, *input, *impair;
     struct strings events;
     bool allow_failures, aa;
-    const char *series; /* run: a series file, by name or path */
-    struct strings set; /* run: NAME=VALUE of its variables */
+    bool memory_pass;
+    int64_t memory_pairs; /* 0: not given */
+    const char *series;   /* run: a series file, by name or path */
+    struct strings set;   /* run: NAME=VALUE of its variables */
 
     /* revisions of a git repository */
     const char *build, *product, *control;

@@ -54,8 +54,10 @@ static struct gate gate_of(const struct judging *j, const struct stage *s, const
 {
     const struct limit *limit = thresholds_limit(j->limits, s->profile->name, metric);
     const struct profile_control *control = control_of(s->profile, metric);
-    struct gate gate = {
-        .rule = j->limits->rule, .pairs = s->blocks, .min_complete = s->min_complete};
+    struct gate gate = {.rule = j->limits->rule,
+                        .range = s->profile->pass == PASS_MEMORY,
+                        .pairs = s->blocks,
+                        .min_complete = s->min_complete};
 
     const struct accepted *accepted = accepted_of(j, s->profile, metric);
 
@@ -114,8 +116,10 @@ static void judge_metric(struct judged_stage *s, const struct judging *j, struct
         m->unit = c->unit;
     *gate = gate_of(j, &s->stage, name, c->n);
     if (j->plan->variants[candidate].control)
-        *gate = (struct gate){
-            .rule = gate->rule, .pairs = gate->pairs, .min_complete = gate->min_complete};
+        *gate = (struct gate){.rule = gate->rule,
+                              .range = gate->range,
+                              .pairs = gate->pairs,
+                              .min_complete = gate->min_complete};
     verdict_of_metric(m, c, gate, &s->p_worse[s->metric_count++], j->arena);
 }
 
@@ -318,6 +322,16 @@ static void confirm(struct assessment *x, struct report_profile *out, const stru
     }
 }
 
+/* Of the bounds of a metric whose pairs are all complete. */
+static double level_of(const struct judged_stage *s)
+{
+    size_t n = s->complete, k = sign_k(n);
+
+    if (k == 0 && n > 1 && s->stage.profile->pass == PASS_MEMORY)
+        k = 1;
+    return k ? sign_level(n, k) : NAN;
+}
+
 static void fill_profile(struct report_profile *out, const struct assessment *x,
                          const struct judging *j)
 {
@@ -329,7 +343,7 @@ static void fill_profile(struct report_profile *out, const struct assessment *x,
     out->complete_pairs = (int)s->complete;
     out->min_complete = (int)s->stage.min_complete;
     out->order = order_text(&s->stage, j->arena);
-    out->level = sign_k(s->complete) ? sign_level(s->complete, sign_k(s->complete)) : NAN;
+    out->level = level_of(s);
     for (size_t b = 0; b < s->stage.blocks; b++)
         out->noisy_pairs += stage_block_noisy(&s->stage, b) ? 1 : 0;
     out->metrics = s->metrics;

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "judge/notes_gate.h"
+#include "judge/notes_memory.h"
 #include "judge/notes_network.h"
 #include "judge/power.h"
 
@@ -190,7 +191,8 @@ static const char *reason_of(const struct report_profile *p, const struct judgin
     const struct report_metric *m = &p->metrics[i];
 
     if (m->complete_pairs > 0 || m->missing.count == 0 ||
-        strcmp(m->candidate, j->plan->variants[1].name) != 0)
+        strcmp(m->candidate, j->plan->variants[1].name) != 0 ||
+        notes_memory_withheld(m->missing.items[0]))
         return NULL;
     return m->missing.items[0];
 }
@@ -246,8 +248,11 @@ void notes_profile(struct report_profile *out, const struct assessment *x, const
     }
     note_failures(&failures, out, j);
     note_completeness(&n, out, x);
-    note_count(&n, out, has_gate(x));
-    note_noise(&n, out, of);
+    if (of->pass == PASS_TIMES) {
+        note_count(&n, out, has_gate(x));
+        note_noise(&n, out, of);
+    }
+    notes_memory(out, x, j);
     notes_network(out, x, j);
     note_gates(&n, out, x, j);
     notes_controls(out, j);

@@ -65,6 +65,8 @@ struct paired_interval paired_interval(const struct paired *p)
 {
     size_t n = p->in.n, k = sign_k(n);
 
+    if (k == 0 && p->in.range && n > 1)
+        k = 1;
     if (k == 0)
         return (struct paired_interval){.known = false};
     return (struct paired_interval){

@@ -23,6 +23,7 @@ struct paired_input {
     const bool *reversed;    /* n flags: the candidate ran first (BA); NULL: pair 1 AB, 2 BA, ... */
     enum metric_better better;
     double floor; /* a pair with |c - b| <= floor has not changed; in the metric's unit */
+    bool range;   /* of two to four pairs the whole range is the interval; see paired_interval() */
 };
 
 struct paired {
@@ -40,7 +41,7 @@ struct paired_figure {
 
 /* [r(k), r(n+1-k)]: each end is a one-sided bound with confidence `level`. */
 struct paired_interval {
-    bool known; /* false for n < 5 */
+    bool known; /* false for n < 5, and with `range` for n < 2 */
     double lo, hi;
     double level;
     size_t k;
@@ -59,7 +60,11 @@ void paired_release(struct paired *p);
 double paired_median(const struct paired *p);
 double paired_worse_median(const struct paired *p);
 
-/* The interval of the median, raw and turned (lo <= hi in both). */
+/*
+ * The interval of the median, raw and turned (lo <= hi in both). METHOD has none below five pairs,
+ * where no end is a bound of 95 %. Counts that hardly vary from run to run get the range of the
+ * changes instead, with the level that it has: 75, 87.5 and 93.75 % for two, three and four pairs.
+ */
 struct paired_interval paired_interval(const struct paired *p);
 struct paired_interval paired_worse_interval(const struct paired *p);
 

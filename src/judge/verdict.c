@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "judge/exact.h"
 #include "judge/label_swap.h"
 #include "judge/paired.h"
 #include "judge/power.h"
@@ -165,6 +166,8 @@ static void judge(struct report_metric *m, const struct paired *p, const struct 
         m->verdict = j.verdict;
         m->grade = j.grade;
     }
+    if (m->grade != GRADE_NONE && sign_k(p->in.n) == 0)
+        m->grade = GRADE_UNSURE; /* a range is no bound of 95 % */
 }
 
 /* ---- notes ---- */
@@ -222,7 +225,7 @@ static void note_completeness(struct report_metric *m, const struct columns *c,
 
 /* ---- one metric ---- */
 
-static struct paired_input input_of(const struct columns *c, enum metric_better better)
+static struct paired_input input_of(const struct columns *c, enum metric_better better, bool range)
 {
     return (struct paired_input){
         .n = c->n,
@@ -231,13 +234,14 @@ static struct paired_input input_of(const struct columns *c, enum metric_better 
         .reversed = c->reversed,
         .better = better,
         .floor = c->floor,
+        .range = range,
     };
 }
 
 void verdict_of_metric(struct report_metric *m, const struct columns *c, const struct gate *gate,
                        double *p_worse, struct arena *arena)
 {
-    const struct paired_input in = input_of(c, m->better);
+    const struct paired_input in = input_of(c, m->better, gate->range);
     struct paired p;
 
     no_figures(m);
@@ -273,7 +277,7 @@ void verdict_of_metric(struct report_metric *m, const struct columns *c, const s
 void verdict_of_aa(struct report_aa *aa, const char *metric, enum metric_better better,
                    const struct columns *c, const struct gate *gate, uint64_t seed)
 {
-    const struct paired_input in = input_of(c, better);
+    const struct paired_input in = input_of(c, better, gate->range);
     struct paired_slot slot;
     struct label_swap swap;
     struct paired p;

@@ -20,6 +20,7 @@ struct gate {
     double control_limit;
     const char *control_text; /* "3%" */
     enum rule rule;
+    bool range;          /* of a memory pass: see paired_interval() */
     size_t pairs;        /* of the stage, planned */
     size_t min_complete; /* of them */
 };

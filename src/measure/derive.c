@@ -323,5 +323,9 @@ void derive_ratios(struct metric_list *f)
     add_rate(f, "messages_per_second", "delivered_messages", as_it_is);
     add_ratio(f, "cpu_per_gbit", "cpu_time", "delivered_bytes", per_gbit, NOTHING_DELIVERED);
     add_ratio(f, "cpu_per_message", "cpu_time", "delivered_messages", in_us, NOTHING_DELIVERED);
+    add_ratio(f, "heap_bytes_per_message", "heap_bytes", "delivered_messages", as_it_is,
+              NOTHING_DELIVERED);
+    add_ratio(f, "heap_calls_per_message", "heap_calls", "delivered_messages", as_it_is,
+              NOTHING_DELIVERED);
     add_counter_shares(f);
 }

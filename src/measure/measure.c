@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "measure/derive.h"
 #include "measure/extract.h"
+#include "measure/heap.h"
 #include "measure/outputs.h"
 
 #define TAIL_LINES 10
@@ -91,6 +92,7 @@ struct draft {
     const struct measure_context *context;
     struct sample *sample;
     struct metric_list metrics;
+    struct heap_role *heap; /* of each role, in a memory pass; else NULL */
     struct arena *arena;
 };
 
@@ -209,6 +211,26 @@ static struct value read_metric(struct draft *d, size_t i, const char *unit)
     return value_ok(number);
 }
 
+/* Why the library's records of a role tell nothing, or ok. */
+static struct value heap_status(const struct draft *d, const char *role)
+{
+    for (size_t i = 0; i < d->outcome->role_count; i++)
+        if (strcmp(d->outcome->roles[i].name, role) == 0)
+            return d->heap[i].status;
+    return value_none(VALUE_MISSING, "the run had no such role");
+}
+
+static struct value read_one(struct draft *d, size_t i, const char *unit)
+{
+    const struct extraction *from = &d->meter->runner->metrics[i].from;
+    struct value heap;
+
+    if (from->source != SOURCE_HEAP)
+        return read_metric(d, i, unit);
+    heap = heap_status(d, from->role);
+    return heap.status == VALUE_OK ? read_metric(d, i, unit) : heap;
+}
+
 static void read_metrics(struct draft *d)
 {
     const struct runner *r = d->meter->runner;
@@ -217,8 +239,11 @@ static void read_metrics(struct draft *d)
         const struct runner_metric *m = &r->metrics[i];
         const struct metric_def *def = metric_find(m->name);
         const char *unit = def ? def->unit : m->unit;
-        struct value v = read_metric(d, i, unit);
+        struct value v;
 
+        if (m->from.source == SOURCE_HEAP && !d->heap)
+            continue;
+        v = read_one(d, i, unit);
         metric_list_add(&d->metrics, m->name, unit, v, 0);
         if (v.status != VALUE_OK && m->required)
             blame(d, SAMPLE_FAILED, "metric '%s': %s", m->name, v.reason);
@@ -445,6 +470,10 @@ static struct sample_role make_role(struct draft *d, const struct role_outcome *
 
     if (d->sample->status != SAMPLE_OK)
         r.stderr_tail = stderr_tail(d, &o->err);
+    if (d->heap) {
+        r.heap = d->heap[o - d->outcome->roles].text;
+        r.heap_len = d->heap[o - d->outcome->roles].len;
+    }
     return r;
 }
 
@@ -465,11 +494,43 @@ static void make_metrics(struct draft *d)
     read_metrics(d);
     take_back_metrics(d); /* before: what follows from them is taken back with them */
     derive_measured(&d->metrics, d->outcome, &d->meter->machine);
+    if (d->heap)
+        heap_derive(&d->metrics, d->heap, d->outcome->role_count);
     derive_ratios(&d->metrics);
     take_back_metrics(d); /* after: derived metrics that are named */
     metric_list_sort(&d->metrics);
     d->sample->metrics = d->metrics.items;
     d->sample->metric_count = d->metrics.count;
+}
+
+/* ---- memory passes ---- */
+
+static void read_heap(struct draft *d)
+{
+    const struct outcome *o = d->outcome;
+
+    if (!d->context->heap_obstacles)
+        return;
+    ABBA_ASSERT(d->context->scratch);
+    d->heap = arena_array(d->arena, o->role_count, sizeof *d->heap);
+    for (size_t i = 0; i < o->role_count; i++)
+        heap_read(&d->heap[i], d->context->scratch, &o->roles[i], d->context->heap_obstacles[i],
+                  d->arena);
+}
+
+static bool tells_memory(const struct draft *d, const char *name)
+{
+    const struct runner_metric *m = runner_find_metric(d->meter->runner, name);
+
+    return metric_is_heap(name) || (m && m->counts);
+}
+
+/* What the library slows down is not to be seen by anybody. */
+static void withhold_times(struct draft *d)
+{
+    for (size_t i = 0; d->heap && i < d->metrics.count; i++)
+        if (!tells_memory(d, d->metrics.items[i].name))
+            d->metrics.items[i].value = value_none(VALUE_NOT_COUNTED, SAMPLE_MEMORY_PASS);
 }
 
 void meter_measure(struct meter *m, const struct outcome *o, const struct measure_context *context,
@@ -483,7 +544,8 @@ void meter_measure(struct meter *m, const struct outcome *o, const struct measur
                       .arena = arena};
     char started[CLOCK_TEXT];
 
-    outputs_begin(&m->outputs, o, context->scratch);
+    read_heap(&d);
+    outputs_begin(&m->outputs, o, context->scratch, d.heap);
     clock_format_utc((int64_t)o->started_unix_ns, started);
     s->started = arena_strdup(arena, started);
     s->status = SAMPLE_OK;
@@ -494,5 +556,6 @@ void meter_measure(struct meter *m, const struct outcome *o, const struct measur
     check_integrity(&d);
     check_whole(&d);
     check_ratios(&d);
+    withhold_times(&d);
     make_roles(&d);
 }

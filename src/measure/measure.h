@@ -22,6 +22,9 @@ void meter_free(struct meter *m);
 struct measure_context {
     const char *scratch; /* folder of the run, for metrics out of files; NULL if none */
     bool allow_failures; /* a non-zero exit is not a failure */
+    /* Of a memory pass, which gives no times: why the library may not have counted each role, NULL
+     * where nothing is known to stand against it. NULL: of another run. */
+    const char *const *heap_obstacles;
 };
 
 /*

@@ -11,6 +11,7 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "measure/heap.h"
 
 #define SCRATCH "{scratch}/"
 
@@ -39,20 +40,23 @@ void outputs_release(struct outputs *o)
     *o = (struct outputs){0};
 }
 
-void outputs_begin(struct outputs *o, const struct outcome *outcome, const char *scratch)
+void outputs_begin(struct outputs *o, const struct outcome *outcome, const char *scratch,
+                   const struct heap_role *heap)
 {
     forget_all(o);
+    o->heap = heap;
     o->outcome = outcome;
     o->scratch = scratch;
 }
 
 void output_name(const struct extraction *from, char out[128])
 {
+    static const char *const streams[] = {"stdout", "stderr", "heap records"};
+
     if (from->source == SOURCE_FILE)
         snprintf(out, 128, "file '%.50s' of '%.50s'", from->file, from->role);
     else
-        snprintf(out, 128, "%s of '%.50s'", from->source == SOURCE_STDERR ? "stderr" : "stdout",
-                 from->role);
+        snprintf(out, 128, "%s of '%.50s'", streams[from->source], from->role);
 }
 
 /* ---- streams ---- */
@@ -176,6 +180,16 @@ static const struct role_outcome *find_role(const struct outcome *o, const char 
     return NULL;
 }
 
+static int load_heap(struct outputs *all, const struct role_outcome *role, struct output *o,
+                     struct err *err)
+{
+    if (!all->heap)
+        return err_set(err, ERR_MEASURE, "only a memory pass has such");
+    o->data = all->heap[role - all->outcome->roles].text;
+    o->len = all->heap[role - all->outcome->roles].len;
+    return 0;
+}
+
 static int load(struct outputs *all, struct output *o, struct err *err)
 {
     const struct role_outcome *role = find_role(all->outcome, o->role);
@@ -184,6 +198,8 @@ static int load(struct outputs *all, struct output *o, struct err *err)
         return load_file(all->scratch, o, err);
     if (!role)
         return err_set(err, ERR_MEASURE, "the run had no such role");
+    if (o->source == SOURCE_HEAP)
+        return load_heap(all, role, o, err);
     load_stream(o->source == SOURCE_STDERR ? &role->err : &role->out, o);
     return 0;
 }

@@ -19,6 +19,7 @@
 
 #define OUTPUTS_FILE_MAX ((size_t)16 << 20)
 
+struct heap_role;
 struct json;
 
 /* One text. */
@@ -39,6 +40,7 @@ struct output {
 struct outputs {
     const struct outcome *outcome;
     const char *scratch;
+    const struct heap_role *heap; /* of each role, in a memory pass; else NULL */
     struct output *items;
     size_t count, room;
 };
@@ -46,8 +48,9 @@ struct outputs {
 void outputs_init(struct outputs *o);
 void outputs_release(struct outputs *o);
 
-/* Forgets the run before. `scratch` may be NULL. */
-void outputs_begin(struct outputs *o, const struct outcome *outcome, const char *scratch);
+/* Forgets the run before. `scratch` and `heap` may be NULL. */
+void outputs_begin(struct outputs *o, const struct outcome *outcome, const char *scratch,
+                   const struct heap_role *heap);
 
 /* The text that an extraction looks at; ERR_MEASURE if there is none. Valid until the next call. */
 int outputs_get(struct outputs *o, const struct extraction *from, struct output **out,

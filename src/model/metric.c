@@ -41,10 +41,14 @@ static const struct metric_def table[] = {
     {"messages_per_second", "1/s", BETTER_HIGHER, METRIC_REPORTED, true,
      "delivered_messages over delivery_time"},
     {"cpu_per_message", "us", BETTER_LOWER, METRIC_DERIVED, true, "cpu_time per delivered message"},
+    {"heap_bytes", "B", BETTER_LOWER, METRIC_REPORTED, true,
+     "bytes asked of the heap (freed or not), by a memory pass, else as the runner reports them"},
+    {"heap_calls", "count", BETTER_LOWER, METRIC_REPORTED, true,
+     "allocations, by a memory pass, else as the runner reports them"},
     {"heap_bytes_per_message", "B", BETTER_LOWER, METRIC_REPORTED, true,
-     "bytes allocated per message, from a memory pass of its own"},
+     "heap_bytes per delivered message"},
     {"heap_calls_per_message", "1/message", BETTER_LOWER, METRIC_REPORTED, true,
-     "allocations per message, from a memory pass of its own"},
+     "heap_calls per delivered message"},
     COUNTER("cycles", "CPU cycles spent"),
     COUNTER("instructions", "instructions retired"),
     COUNTER("cache_references", "cache references; what counts as one differs by vendor"),
@@ -73,6 +77,17 @@ const struct metric_def *metric_find(const char *name)
         if (strings_same(table[i].name, name))
             return &table[i];
     return NULL;
+}
+
+bool metric_is_heap(const char *name)
+{
+    static const char *const names[] = {"heap_bytes", "heap_calls", "heap_bytes_per_message",
+                                        "heap_calls_per_message"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strings_same(names[i], name))
+            return true;
+    return false;
 }
 
 const char *metric_nearest(const char *name)

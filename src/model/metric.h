@@ -17,7 +17,8 @@ enum metric_better {
 
 /* What a metric is made from, which decides who fills it in. */
 enum metric_kind {
-    METRIC_REPORTED, /* by the runner's own output (throughput and message rate: else computed) */
+    METRIC_REPORTED, /* by the runner's own output (rates, and what a memory pass tells: else by
+                        abba) */
     METRIC_MEASURED, /* by abba, from outside; no runner may report it */
     METRIC_DERIVED,  /* from measured figures of the same sample; no runner may report it */
     METRIC_COUNTER,  /* a performance counter; no runner may report it */
@@ -37,6 +38,9 @@ const struct metric_def *metric_table(size_t *count);
 
 /* The standard metric of that name, or NULL. */
 const struct metric_def *metric_find(const char *name);
+
+/* Whether it tells what a heap was asked for: heap_bytes, heap_calls and their shares. */
+bool metric_is_heap(const char *name);
 
 /* The standard metric nearest to a mistyped name, or NULL. */
 const char *metric_nearest(const char *name);

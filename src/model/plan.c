@@ -26,12 +26,16 @@ const struct runner *plan_runner(const struct plan *p, const struct profile *pro
 
 int plan_pairs(const struct plan *p, const struct profile *profile)
 {
-    return profile->pairs ? profile->pairs : p->thresholds.pairs;
+    if (profile->pairs)
+        return profile->pairs;
+    return profile->pass == PASS_MEMORY ? PROFILE_MEMORY_PAIRS : p->thresholds.pairs;
 }
 
 int plan_confirm(const struct plan *p, const struct profile *profile)
 {
-    return profile->confirm >= 0 ? profile->confirm : p->thresholds.confirm;
+    if (profile->confirm >= 0)
+        return profile->confirm;
+    return profile->pass == PASS_MEMORY ? 0 : p->thresholds.confirm;
 }
 
 int plan_min_complete(const struct plan *p, const struct profile *profile)
@@ -84,11 +88,22 @@ static bool split_suffix(const char *name, const char *suffix, char *stem, size_
     return true;
 }
 
+/* heap_bytes_per_message is of heap_bytes. */
+static bool derived_of_heap(const struct runner *r, const char *metric)
+{
+    char stem[64];
+
+    return metric_is_heap(metric) && split_suffix(metric, "_per_message", stem, sizeof(stem)) &&
+           runner_own_metric(r, stem) && runner_find_metric(r, "delivered_messages");
+}
+
 /* What follows from the runner's reports alone. */
 static bool derived_of_reports(const struct runner *r, const char *metric)
 {
     bool time = runner_find_metric(r, "delivery_time") != NULL;
 
+    if (derived_of_heap(r, metric))
+        return true;
     if (strcmp(metric, "throughput") == 0)
         return time && runner_find_metric(r, "delivered_bytes");
     return strcmp(metric, "messages_per_second") == 0 && time &&
@@ -115,21 +130,36 @@ static bool derived(const struct plan *p, const struct runner *r, const char *me
     return split_suffix(metric, "_per_message", stem, sizeof(stem)) && messages && counted(p, stem);
 }
 
+/* What heaps were asked for, by abba's library or by the program's own word, and nothing else. */
+static bool memory_yields(const struct runner *r, const char *metric)
+{
+    const struct runner_metric *m = runner_find_metric(r, metric);
+    char stem[64];
+
+    if (!metric_is_heap(metric))
+        return m && m->counts;
+    return m || !split_suffix(metric, "_per_message", stem, sizeof(stem)) ||
+           runner_find_metric(r, "delivered_messages");
+}
+
 static bool runner_yields(const struct plan *p, const struct runner *r, const char *metric)
 {
     const struct metric_def *def = metric_find(metric);
 
     if (p->import)
-        return runner_find_metric(r, metric) || derived_of_reports(r, metric);
-    return (def && def->kind == METRIC_MEASURED) || runner_find_metric(r, metric) ||
+        return runner_own_metric(r, metric) || derived_of_reports(r, metric);
+    return (def && def->kind == METRIC_MEASURED) || runner_own_metric(r, metric) ||
            counted(p, metric) || derived(p, r, metric);
 }
 
 bool plan_yields(const struct plan *p, const struct profile *profile, const char *metric)
 {
-    for (size_t i = 0; i < p->variant_count; i++)
-        if (!runner_yields(p, plan_runner(p, profile, &p->variants[i]), metric))
+    for (size_t i = 0; i < p->variant_count; i++) {
+        const struct runner *r = plan_runner(p, profile, &p->variants[i]);
+
+        if (profile->pass == PASS_MEMORY ? !memory_yields(r, metric) : !runner_yields(p, r, metric))
             return false;
+    }
     return true;
 }
 
@@ -153,6 +183,14 @@ bool plan_has_network(const struct plan *p)
 {
     for (size_t i = 0; i < p->profile_count; i++)
         if (p->profiles[i].network.topology != NET_HOST)
+            return true;
+    return false;
+}
+
+bool plan_has_memory_pass(const struct plan *p)
+{
+    for (size_t i = 0; i < p->profile_count; i++)
+        if (p->profiles[i].pass == PASS_MEMORY)
             return true;
     return false;
 }

@@ -37,16 +37,19 @@ struct plan {
     struct thresholds thresholds;
     struct accepted *accepted; /* changes that were agreed to, of profiles of the series */
     size_t accepted_count;
-    struct strings events;   /* libpfm4 names of the counters */
-    uint64_t seed;           /* of common random numbers; decimal string in JSON */
-    bool aa;                 /* the baseline against itself */
-    bool allow_failures;     /* a run that exits non-zero is a sample like any other (compare -f) */
-    bool unsupported_fail;   /* a profile that this machine cannot run is an error, not skipped */
-    const char *isolation;   /* "pid-namespace" or "subreaper"; imported: "none" */
-    const char *input;       /* file given to every root process as standard input, or NULL */
-    const char *input_path;  /* where it is found here; not part of the plan */
-    char input_sha256[65];   /* of that file; "" without one */
-    struct env_setting *env; /* --env: for every variant */
+    struct strings events;  /* libpfm4 names of the counters */
+    uint64_t seed;          /* of common random numbers; decimal string in JSON */
+    bool aa;                /* the baseline against itself */
+    bool allow_failures;    /* a run that exits non-zero is a sample like any other (compare -f) */
+    bool unsupported_fail;  /* a profile that this machine cannot run is an error, not skipped */
+    const char *isolation;  /* "pid-namespace" or "subreaper"; imported: "none" */
+    const char *input;      /* file given to every root process as standard input, or NULL */
+    const char *input_path; /* where it is found here; not part of the plan */
+    char input_sha256[65];  /* of that file; "" without one */
+    /* The library that memory passes preload; "" without one. */
+    char heap_sha256[65];
+    const char *heap_library; /* where it is found here; not part of the plan */
+    struct env_setting *env;  /* --env: for every variant */
     size_t env_count;
     char sha256[65];      /* of the canonical JSON; "" until plan_seal() */
     struct strings notes; /* for the person who asked, from the building; not part of the plan */
@@ -96,6 +99,9 @@ bool plan_identical(const struct plan *p);
 
 /* Whether any profile has a network of its own. */
 bool plan_has_network(const struct plan *p);
+
+/* Whether any profile is a memory pass. */
+bool plan_has_memory_pass(const struct plan *p);
 
 /* Number of runs, warm-ups included, without any confirming stage. */
 uint64_t plan_run_count(const struct plan *p);

@@ -73,6 +73,8 @@ static void encode_plain(const struct plan *p, struct buf *out)
         jw_key(&w, "input"), jw_string(&w, p->input);
         jw_key(&w, "input_sha256"), jw_string(&w, p->input_sha256);
     }
+    if (p->heap_sha256[0])
+        jw_key(&w, "heap_library_sha256"), jw_string(&w, p->heap_sha256);
     env_encode(p->env, p->env_count, &w);
     jw_object_end(&w);
 }
@@ -186,6 +188,18 @@ static int check_runners(const struct fields *f, const struct plan *p, struct er
     return 0;
 }
 
+/* The library that counts is part of a plan that has something to count, and of no other. */
+static int check_memory(const struct fields *f, const struct plan *p, struct err *err)
+{
+    if (plan_has_memory_pass(p) == (p->heap_sha256[0] != '\0'))
+        return 0;
+    return fields_error(f, err,
+                        p->heap_sha256[0]
+                            ? "'heap_library_sha256' is there, and no profile is a memory pass"
+                            : "a profile is a memory pass, and 'heap_library_sha256' is "
+                              "missing");
+}
+
 static int decode_seed(const struct fields *f, struct plan *p, struct err *err)
 {
     const char *text;
@@ -240,7 +254,8 @@ static int decode_scalars(const struct fields *f, struct plan *p, struct arena *
         fields_choice(f, "unsupported", FIELDS_REQUIRED, unsupported, &fail, err) < 0 ||
         fields_choice(f, "isolation", FIELDS_REQUIRED, isolations, &isolation, err) < 0 ||
         decode_text(f, "input", FIELDS_OPTIONAL, arena, &p->input, err) < 0 ||
-        decode_hash(f, "input_sha256", p->input_sha256, err) < 0)
+        decode_hash(f, "input_sha256", p->input_sha256, err) < 0 ||
+        decode_hash(f, "heap_library_sha256", p->heap_sha256, err) < 0)
         return -1;
     p->command = commands[command];
     p->import = (enum plan_import)import;
@@ -255,18 +270,34 @@ static int decode_scalars(const struct fields *f, struct plan *p, struct arena *
 int plan_decode(struct plan *p, const struct json *root, const char *file, struct arena *arena,
                 struct err *err)
 {
-    static const char *const keys[] = {"series",         "command",     "imported",  "analysis",
-                                       "variants",       "runners",     "profiles",  "thresholds",
-                                       "accepted",       "events",      "seed",      "aa",
-                                       "allow_failures", "unsupported", "isolation", "input",
-                                       "input_sha256",   "env",         NULL};
+    static const char *const keys[] = {"series",
+                                       "command",
+                                       "imported",
+                                       "analysis",
+                                       "variants",
+                                       "runners",
+                                       "profiles",
+                                       "thresholds",
+                                       "accepted",
+                                       "events",
+                                       "seed",
+                                       "aa",
+                                       "allow_failures",
+                                       "unsupported",
+                                       "isolation",
+                                       "input",
+                                       "input_sha256",
+                                       "env",
+                                       "heap_library_sha256",
+                                       NULL};
     struct fields f, thresholds;
 
     *p = (struct plan){0};
     if (fields_init(&f, file, root, err) < 0 || fields_known(&f, keys, err) < 0 ||
         decode_scalars(&f, p, arena, err) < 0 || decode_variants(&f, p, arena, err) < 0 ||
         decode_runners(&f, p, arena, err) < 0 || decode_profiles(&f, p, arena, err) < 0 ||
-        check_runners(&f, p, err) < 0 || decode_accepted(&f, p, arena, err) < 0 ||
+        check_runners(&f, p, err) < 0 || check_memory(&f, p, err) < 0 ||
+        decode_accepted(&f, p, arena, err) < 0 ||
         fields_object(&f, "thresholds", FIELDS_REQUIRED, &thresholds, err) < 0)
         return -1;
     if (thresholds_decode(&p->thresholds, thresholds.value, file, arena, err) < 0)

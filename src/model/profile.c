@@ -100,6 +100,20 @@ static int decode_combination(const struct fields *f, struct profile *p, struct 
                : fields_error(&at, err, "'%s' is no list of CPUs such as \"0-3,8\"", cpus);
 }
 
+static int decode_pass(const struct fields *f, struct profile *p, struct err *err)
+{
+    static const char *const passes[] = {"times", "memory", NULL};
+    int pass = PASS_TIMES;
+
+    if (fields_choice(f, "pass", FIELDS_OPTIONAL, passes, &pass, err) < 0 ||
+        decode_int(f, "memory_pass", FIELDS_OPTIONAL, 1, PAIRS_MAX, &p->memory_pass, err) < 0)
+        return -1;
+    p->pass = (enum profile_pass)pass;
+    if (p->pass == PASS_MEMORY && p->memory_pass)
+        return fields_error(f, err, "'memory_pass' asks for a pass of its own, and this is one");
+    return 0;
+}
+
 static int decode_counts(const struct fields *f, struct profile *p, struct err *err)
 {
     p->confirm = -1;
@@ -273,9 +287,10 @@ int profile_decode(struct profile *p, const struct json *root, const char *file,
                    struct arena *arena, struct err *err)
 {
     static const char *const keys[] = {
-        "profile",      "runner", "description", "load",    "network",     "pairs",   "confirm",
-        "min_complete", "warmup", "pause",       "timeout", "takes",       "only_in", "cpus",
-        "controls",     "noise",  "matrix",      "regime",  "combination", NULL};
+        "profile",     "runner",       "description", "load",  "network", "pairs",
+        "confirm",     "min_complete", "warmup",      "pause", "timeout", "takes",
+        "only_in",     "cpus",         "controls",    "noise", "matrix",  "regime",
+        "combination", "pass",         "memory_pass", NULL};
     static const char *const sides[] = {"baseline", "candidate", NULL};
     int side = -1;
     struct fields f;
@@ -285,10 +300,10 @@ int profile_decode(struct profile *p, const struct json *root, const char *file,
         fields_choice(&f, "only_in", FIELDS_OPTIONAL, sides, &side, err) < 0 ||
         decode_head(&f, p, arena, err) < 0 || decode_regime(&f, p, arena, err) < 0 ||
         decode_settings(&f, "load", FIELDS_OPTIONAL, &p->load, &p->load_count, arena, err) < 0 ||
-        decode_private_network(&f, p, arena, err) < 0 || decode_counts(&f, p, err) < 0 ||
-        decode_times(&f, p, err) < 0 || decode_cpus(&f, p, arena, err) < 0 ||
-        decode_matrix(&f, p, arena, err) < 0 || decode_combination(&f, p, arena, err) < 0 ||
-        decode_controls(&f, p, arena, err) < 0)
+        decode_private_network(&f, p, arena, err) < 0 || decode_pass(&f, p, err) < 0 ||
+        decode_counts(&f, p, err) < 0 || decode_times(&f, p, err) < 0 ||
+        decode_cpus(&f, p, arena, err) < 0 || decode_matrix(&f, p, arena, err) < 0 ||
+        decode_combination(&f, p, arena, err) < 0 || decode_controls(&f, p, arena, err) < 0)
         return -1;
     p->only_in = side < 0 ? NULL : sides[side];
     return decode_noise(&f, p, arena, err);
@@ -395,6 +410,10 @@ void profile_encode(const struct profile *p, struct json_writer *w)
     encode_settings(w, "load", p->load, p->load_count);
     if (p->network.topology != NET_HOST)
         jw_key(w, "network"), network_encode(&p->network, w);
+    if (p->pass == PASS_MEMORY)
+        jw_key(w, "pass"), jw_string(w, "memory");
+    if (p->memory_pass)
+        jw_key(w, "memory_pass"), jw_int(w, p->memory_pass);
     encode_counts(w, p);
     encode_time(w, "pause", p->pause_ns);
     encode_time(w, "timeout", p->timeout_ns);

@@ -15,6 +15,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Pairs of a memory pass where nobody says: what a program asks its heap for hardly varies. */
+#define PROFILE_MEMORY_PAIRS 4
+
+/* What the name of a memory pass ends in. */
+#define PROFILE_MEMORY_SUFFIX ",pass=memory"
+
 /* The most combinations that one file's matrix may have. */
 #define PROFILE_MATRIX_MAX 1000
 
@@ -24,6 +30,12 @@ struct json_writer;
 
 /* How a load value stands in JSON. */
 enum load_form { LOAD_AS_STRING, LOAD_AS_INTEGER, LOAD_AS_BOOL };
+
+/*
+ * What the runs of a profile tell. A memory pass counts what programs ask their heaps for, by a
+ * preloaded library, and gives no times; the other runs never have that library.
+ */
+enum profile_pass { PASS_TIMES, PASS_MEMORY };
 
 /* A load parameter as the profile sets it, text as written ("320Mbit/s", "32", "true"). */
 struct load_setting {
@@ -64,8 +76,10 @@ struct profile {
     struct load_setting *load; /* by name; once resolved, with the runner's defaults filled in */
     size_t load_count;
     struct network network; /* NET_HOST: none of its own, the host's loopback as it is */
-    int pairs;              /* 0: the thresholds' */
-    int confirm;            /* -1: the thresholds'; 0: no second stage */
+    enum profile_pass pass;
+    int memory_pass;        /* pairs of the memory pass that follows; 0: none, and in a plan */
+    int pairs;              /* 0: the thresholds'; of a memory pass: PROFILE_MEMORY_PAIRS */
+    int confirm;            /* -1: the thresholds', of a memory pass none; 0: no second stage */
     int min_complete;       /* 0: as many as pairs */
     int warmup;             /* warm-up runs a variant, archived and left out of statistics */
     int64_t pause_ns;       /* before every run */

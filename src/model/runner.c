@@ -32,6 +32,13 @@ const struct runner_metric *runner_find_metric(const struct runner *r, const cha
     return NULL;
 }
 
+const struct runner_metric *runner_own_metric(const struct runner *r, const char *name)
+{
+    const struct runner_metric *m = runner_find_metric(r, name);
+
+    return m && m->from.source != SOURCE_HEAP ? m : NULL;
+}
+
 const char *load_type_name(enum load_type type)
 {
     static const char *const names[] = {

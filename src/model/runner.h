@@ -68,7 +68,8 @@ struct number_format {
 
 #define NUMBER_BLANKS " \xc2\xa0\xe2\x80\xaf"
 
-enum metric_source { SOURCE_STDOUT, SOURCE_STDERR, SOURCE_FILE };
+/* SOURCE_HEAP: what the library of a memory pass told of a role's processes, see measure/heap.h. */
+enum metric_source { SOURCE_STDOUT, SOURCE_STDERR, SOURCE_HEAP, SOURCE_FILE };
 enum match_which { MATCH_ONE, MATCH_FIRST, MATCH_LAST, MATCH_ALL };
 enum match_reduce { REDUCE_MEAN, REDUCE_MEDIAN, REDUCE_SUM, REDUCE_MIN, REDUCE_MAX, REDUCE_LAST };
 
@@ -89,7 +90,8 @@ struct runner_metric {
     enum match_which match;
     int sacrifice; /* matches left out at the front (MATCH_ALL) */
     enum match_reduce reduce;
-    bool required;                       /* default true: without it the sample is failed */
+    const char *counts; /* of a managed heap: by whose word, and what it counts; NULL: no such */
+    bool required;      /* default true: without it the sample is failed; never SOURCE_HEAP */
     const struct number_format *numbers; /* NULL: the runner's */
 };
 
@@ -153,5 +155,8 @@ int load_param_check(const struct load_param *p, const char *text, int64_t *valu
 const struct runner_role *runner_find_role(const struct runner *r, const char *name);
 const struct load_param *runner_find_load(const struct runner *r, const char *name);
 const struct runner_metric *runner_find_metric(const struct runner *r, const char *name);
+
+/* The metric of that name where the program itself reports it, not the library of a memory pass. */
+const struct runner_metric *runner_own_metric(const struct runner *r, const char *name);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const runner_stream_names[] = {"stdout", "stderr", "heap", NULL};
 const char *const runner_match_names[] = {"one", "first", "last", "all", NULL};
 const char *const runner_reduce_names[] = {"mean", "median", "sum", "min", "max", "last", NULL};
 const char *const runner_signal_names[] = {"SIGTERM", "SIGINT",  "SIGHUP",  "SIGQUIT",
@@ -138,7 +139,7 @@ static void encode_extraction(struct json_writer *w, const struct extraction *fr
     if (from->source == SOURCE_FILE)
         key_string(w, "file", from->file);
     else
-        key_string(w, "stream", from->source == SOURCE_STDERR ? "stderr" : "stdout");
+        key_string(w, "stream", runner_stream_names[from->source]);
     key_string(w, "pattern", from->pattern);
     key_string(w, "json", from->json);
 }
@@ -158,6 +159,7 @@ static void encode_metric(struct json_writer *w, const struct runner_metric *m)
     }
     jw_key(w, "required");
     jw_bool(w, m->required);
+    key_string(w, "counts", m->counts);
     if (m->numbers)
         encode_numbers(w, m->numbers);
     jw_object_end(w);

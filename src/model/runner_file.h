@@ -11,6 +11,7 @@
 #include "model/runner.h"
 
 /* Words of the file in the order of their enums, NULL behind the last. */
+extern const char *const runner_stream_names[];
 extern const char *const runner_match_names[];
 extern const char *const runner_reduce_names[];
 

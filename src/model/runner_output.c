@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#define COUNTS_MAX 300
+
 /* ---- numbers ---- */
 
 static int decode_separator(const struct fields *f, const char *key, const char *allowed,
@@ -72,15 +74,14 @@ static int decode_extraction_role(const struct fields *f, const struct runner *r
 static int decode_source(const struct fields *f, struct extraction *from, struct arena *arena,
                          struct err *err)
 {
-    static const char *const streams[] = {"stdout", "stderr", NULL};
-    int stream = 0;
+    int stream = SOURCE_STDOUT;
 
     if (fields_has(f, "file") && fields_has(f, "stream"))
         return fields_error(f, err, "has both 'file' and 'stream': one is allowed");
-    if (fields_choice(f, "stream", FIELDS_OPTIONAL, streams, &stream, err) < 0 ||
+    if (fields_choice(f, "stream", FIELDS_OPTIONAL, runner_stream_names, &stream, err) < 0 ||
         decode_text(f, "file", FIELDS_OPTIONAL, arena, &from->file, err) < 0)
         return -1;
-    from->source = from->file ? SOURCE_FILE : stream ? SOURCE_STDERR : SOURCE_STDOUT;
+    from->source = from->file ? SOURCE_FILE : (enum metric_source)stream;
     return 0;
 }
 
@@ -118,6 +119,10 @@ static int decode_extraction(const struct fields *f, const struct runner *r, boo
     if (decode_extraction_role(f, r, from, arena, err) < 0 ||
         decode_source(f, from, arena, err) < 0)
         return -1;
+    if (!value && from->source == SOURCE_HEAP)
+        return fields_error(f, err,
+                            "the stream 'heap' is for metrics alone: only a memory pass "
+                            "has it");
     if (pattern && json)
         return fields_error(f, err, "has both 'pattern' and 'json': one is allowed");
     if (!pattern && !json)
@@ -197,12 +202,30 @@ static int decode_metric_match(const struct fields *f, struct runner_metric *m, 
     return 0;
 }
 
+/* Figures of a memory pass alone: by the library, or by the program's word on its own heap. */
+static int decode_heap_metric(const struct fields *f, struct runner_metric *m, struct arena *arena,
+                              struct err *err)
+{
+    if (decode_text(f, "counts", FIELDS_OPTIONAL, arena, &m->counts, err) < 0)
+        return -1;
+    if (m->counts && strlen(m->counts) > COUNTS_MAX)
+        return fields_error(f, err, "'counts' has more than %d bytes", COUNTS_MAX);
+    if (m->from.source != SOURCE_HEAP)
+        return 0;
+    if (fields_has(f, "required") && m->required)
+        return fields_error(f, err,
+                            "what the stream 'heap' tells cannot be required: programs "
+                            "without an allocator of the C library's have none");
+    m->required = false;
+    return 0;
+}
+
 static int decode_metric(const struct fields *f, const struct runner *r, size_t before,
                          struct runner_metric *m, struct arena *arena, struct err *err)
 {
-    static const char *const keys[] = {"metric", "role",     "stream",  "file",  "pattern",
-                                       "json",   "unit",     "better",  "match", "sacrifice",
-                                       "reduce", "required", "numbers", NULL};
+    static const char *const keys[] = {"metric", "role",     "stream",  "file",   "pattern",
+                                       "json",   "unit",     "better",  "match",  "sacrifice",
+                                       "reduce", "required", "numbers", "counts", NULL};
     struct fields numbers;
 
     m->required = true;
@@ -211,6 +234,7 @@ static int decode_metric(const struct fields *f, const struct runner *r, size_t 
         decode_extraction(f, r, true, &m->from, arena, err) < 0 ||
         decode_metric_unit(f, m, arena, err) < 0 || decode_metric_match(f, m, err) < 0 ||
         fields_bool(f, "required", FIELDS_OPTIONAL, &m->required, err) < 0 ||
+        decode_heap_metric(f, m, arena, err) < 0 ||
         fields_object(f, "numbers", FIELDS_OPTIONAL, &numbers, err) < 0)
         return -1;
     if (!numbers.value)

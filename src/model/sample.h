@@ -26,6 +26,9 @@ struct sample_metric {
 
 #define SAMPLE_END_IMPORTED "imported"
 
+/* The reason of figures that a memory pass withholds. */
+#define SAMPLE_MEMORY_PASS "a memory pass tells what heaps were asked for, and nothing of time"
+
 /* A raw file of the run, below raw/. */
 struct sample_file {
     const char *path; /* relative to the archive: "raw/000001-receiver.stdout" */
@@ -47,6 +50,8 @@ struct sample_role {
     uint32_t processes, leftovers, rss_samples, missed_ticks;
     const char *cpus;
     const char *stderr_tail; /* last lines when the run failed, neutralised; else NULL */
+    const char *heap; /* of a memory pass: the text of its records, to be kept raw; or NULL */
+    size_t heap_len;
     struct sample_file *files;
     size_t file_count;
 };

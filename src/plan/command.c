@@ -1,7 +1,9 @@
 #include "plan/command.h"
 
+#include "base/heap_record.h"
 #include "base/mem.h"
 #include "plan/home.h"
+#include "plan/program.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +29,7 @@ struct context {
     const struct variant *variant; /* what the role runs */
     const struct runner_role *role;
     const struct template_values *values;
+    bool counted; /* by the library of a memory pass */
 };
 
 /* ---- environment ---- */
@@ -81,6 +84,25 @@ static void put_libraries(struct strings *env, const char *folder, struct arena 
     put(env, arena, arena_printf(arena, "%s%s%s%s", name, folder, rest[0] ? ":" : "", rest));
 }
 
+/*
+ * Counts what the role asks its heap for, into a folder of the run. The library goes before others
+ * that were preloaded: the first one is called, and finds theirs below it.
+ */
+static void put_heap(struct strings *env, const struct context *c, struct arena *arena)
+{
+    static const char name[] = "LD_PRELOAD=";
+    const char *rest = "";
+
+    for (size_t i = 0; i < env->count; i++)
+        if (strncmp(env->items[i], name, sizeof(name) - 1) == 0)
+            rest = env->items[i] + sizeof(name) - 1;
+    put(env, arena,
+        arena_printf(arena, "%s%s%s%s", name, c->plan->heap_library, rest[0] ? ":" : "", rest));
+    put(env, arena,
+        arena_printf(arena, HEAP_FOLDER_ENV "=%s/" HEAP_FOLDER "/%s", c->values->scratch,
+                     c->role->name));
+}
+
 /* Everything but ABBA_PAD, sorted. A runner's programs print in one language everywhere: the
  * numbers in their output are declared by the runner. */
 static int build_environment(const struct context *c, bool inherit, struct strings *env,
@@ -107,6 +129,8 @@ static int build_environment(const struct context *c, bool inherit, struct strin
     }
     if (v->library_path && !v->loader)
         put_libraries(env, v->library_path, arena);
+    if (c->counted)
+        put_heap(env, c, arena);
     if (env->count)
         qsort(env->items, env->count, sizeof(*env->items), by_text);
     return 0;
@@ -181,13 +205,20 @@ static void add_padding(struct strings *env, size_t pad, struct arena *arena)
     }
 }
 
+/* A loader that is named is dynamic whatever it says of itself. */
+static struct preload_obstacle obstacle_of(const struct variant *v, const char *program)
+{
+    return program_preload_obstacle(v->loader && strcmp(program, v->loader) == 0 ? v->path
+                                                                                 : program);
+}
+
 int plan_role_command(const struct plan *plan, const struct profile *profile,
                       const struct variant *variant, const struct runner_role *role,
                       const struct template_values *values, size_t pad, struct role_command *out,
                       struct arena *arena, struct err *err)
 {
     struct template_values most = widest(values);
-    const struct context c = {plan, profile, variant_of_role(variant, role->name), role, values};
+    struct context c = {plan, profile, variant_of_role(variant, role->name), role, values, false};
     struct strings argv = {0}, wide = {0}, env = {0};
     bool inherit = plan_runner(plan, profile, variant)->is_command;
 
@@ -197,8 +228,16 @@ int plan_role_command(const struct plan *plan, const struct profile *profile,
     for (size_t i = 0; i < role->env_count; i++)
         out->varies |= template_varies(role->env[i].value);
     if (build_arguments(&c, values, &argv, arena, err) < 0 ||
-        build_arguments(&c, &most, &wide, arena, err) < 0 || check_program(&argv, role, err) < 0 ||
-        build_environment(&c, inherit, &env, arena, err) < 0)
+        build_arguments(&c, &most, &wide, arena, err) < 0 || check_program(&argv, role, err) < 0)
+        return -1;
+    if (profile->pass == PASS_MEMORY) {
+        struct preload_obstacle obstacle = obstacle_of(c.variant, argv.items[0]);
+
+        out->obstacle = obstacle.reason;
+        out->varies = true;
+        c.counted = values->scratch[0] && !obstacle.fatal; /* a run has a scratch folder */
+    }
+    if (build_environment(&c, inherit, &env, arena, err) < 0)
         return -1;
     add_padding(&env, pad + bytes_of(&wide) - bytes_of(&argv), arena);
     out->argv = argv.items;

@@ -17,6 +17,7 @@ struct role_command {
     const char *const *envp;
     size_t bytes; /* of argv, environment and program path, terminators included */
     bool varies;  /* holds something that differs from run to run: port, scratch, run or seed */
+    const char *obstacle; /* of a memory pass: why the library cannot count this role; or NULL */
 };
 
 /* `pad`: how many bytes ABBA_PAD holds. Text belongs to the arena. */

@@ -269,25 +269,30 @@ static bool runnable(const char *path)
     return files_exists(path) && !files_is_dir(path) && access(path, X_OK) == 0;
 }
 
-/* A runner's program beside this one: build/runners/ from build/ and the folders of other build
- * kinds and of tests below it; libexec of an installed one. */
-static const char *shipped(const char *runner, const char *name, struct arena *arena)
+static bool readable(const char *path)
+{
+    return files_exists(path) && !files_is_dir(path) && access(path, R_OK) == 0;
+}
+
+/* A file beside this program: in build/ from there and from the folders of other build kinds and of
+ * tests below it; in libexec of an installed one. NULL if there is none that is `good`. */
+static const char *shipped(const char *file, bool (*good)(const char *path), struct arena *arena)
 {
     const char *own = program_folder(arena);
     const char *places[] = {
-        files_join(arena, own, "runners"),
-        files_join(arena, own, "../runners"),
-        files_join(arena, own, "../../runners"),
-        files_join(arena, own, "../libexec/abba/runners"),
-        ABBA_SHARE_DIR "/../../libexec/abba/runners",
-        ABBA_SOURCE_DIR "/build/runners",
+        own,
+        files_join(arena, own, ".."),
+        files_join(arena, own, "../.."),
+        files_join(arena, own, "../libexec/abba"),
+        ABBA_SHARE_DIR "/../../libexec/abba",
+        ABBA_SOURCE_DIR "/build",
     };
 
     for (size_t i = own[0] ? 0 : 4; i < sizeof(places) / sizeof(places[0]); i++) {
-        const char *path = arena_printf(arena, "%s/%s/%s", places[i], runner, name);
+        const char *path = files_join(arena, places[i], file);
         char *real;
 
-        if (!runnable(path))
+        if (!good(path))
             continue;
         real = realpath(path, NULL);
         if (!real)
@@ -299,6 +304,24 @@ static const char *shipped(const char *runner, const char *name, struct arena *a
     return NULL;
 }
 
+/* A runner's program. */
+static const char *shipped_program(const char *runner, const char *name, struct arena *arena)
+{
+    return shipped(arena_printf(arena, "runners/%s/%s", runner, name), runnable, arena);
+}
+
+int lookup_heap_library(const char **path, struct arena *arena, struct err *err)
+{
+    *path = shipped("libabba-heap.so", readable, arena);
+    if (!*path)
+        return err_set(err, ERR_CONFIG,
+                       "the library of memory passes, 'libabba-heap.so', is not beside this abba");
+    if (!strpbrk(*path, " :$"))
+        return 0;
+    err_set(err, ERR_CONFIG, "'%s' cannot be preloaded: the path holds a space, ':' or '$'", *path);
+    return err_hint(err, "LD_PRELOAD separates paths by these (ld.so(8)); abba elsewhere does");
+}
+
 int lookup_program(const char *runner, const char *name, const char **path, struct arena *arena,
                    struct err *err)
 {
@@ -306,8 +329,8 @@ int lookup_program(const char *runner, const char *name, const char **path, stru
 
     if (url_looks_like(name))
         return fetch_program(name, NULL, path, arena, err);
-    if (!strchr(name, '/') &&
-        ((*path = shipped(runner, name, arena)) || (*path = shipped(name, name, arena))))
+    if (!strchr(name, '/') && ((*path = shipped_program(runner, name, arena)) ||
+                               (*path = shipped_program(name, name, arena))))
         return 0;
     if (files_resolve_program(name, getenv("PATH"), arena, &found, err) < 0)
         return -1;

@@ -41,4 +41,7 @@ void lookup_names(enum lookup_kind kind, struct strings *names, struct arena *ar
 int lookup_program(const char *runner, const char *name, const char **path, struct arena *arena,
                    struct err *err);
 
+/* The library that memory passes preload, which came with this program. ERR_CONFIG. */
+int lookup_heap_library(const char **path, struct arena *arena, struct err *err);
+
 #endif

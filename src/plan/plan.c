@@ -11,6 +11,7 @@
 #include "plan/command.h"
 #include "plan/home.h"
 #include "plan/load.h"
+#include "plan/memory.h"
 #include "plan/profiles.h"
 #include "plan/support.h"
 #include "plan/thresholds.h"
@@ -26,6 +27,15 @@
 #define COMPARE_TIMEOUT_NS (3600 * NSEC_PER_SEC)
 
 /* ---- profiles ---- */
+
+/* Takes ",pass=memory" off a name that asks for that pass alone. */
+static const char *without_pass(const char *asked, bool *memory, struct arena *arena)
+{
+    size_t len = strlen(asked), tail = strlen(PROFILE_MEMORY_SUFFIX);
+
+    *memory = len > tail && strcmp(asked + len - tail, PROFILE_MEMORY_SUFFIX) == 0;
+    return *memory ? arena_strndup(arena, asked, len - tail) : asked;
+}
 
 /* "flow/pingpong,streams=1" asks for one combination of the profile's matrix. */
 static int load_asked(const char *asked, struct profile *out, const char **file,
@@ -52,14 +62,16 @@ static int add_profile(struct plan *p, const char *asked, struct strings *names,
                        struct arena *arena, struct err *err)
 {
     struct profile one, *all, *grown;
-    const char *file, *combination;
+    const char *file, *combination, *name = asked;
     size_t count, before = p->profile_count;
+    bool memory;
 
+    asked = without_pass(asked, &memory, arena);
     if (load_asked(asked, &one, &file, &combination, arena, err) < 0)
         return -1;
     if (load_plan_runner(p, one.runner, arena, err) < 0)
         return err_wrap(err, "profile '%s'", one.name);
-    strings_add(names, arena, combination ? combination : one.name);
+    strings_add(names, arena, memory ? name : combination ? combination : one.name);
     profile_expand(&one, &all, &count, arena);
     grown = arena_array(arena, before + count, sizeof(*grown));
     if (before)
@@ -68,6 +80,8 @@ static int add_profile(struct plan *p, const char *asked, struct strings *names,
     for (size_t i = 0; i < count; i++) {
         if (combination && strcmp(all[i].name, combination) != 0)
             continue;
+        if (memory && all[i].pass != PASS_MEMORY)
+            memory_pass_make(&all[i], arena);
         if (plan_find_profile(p, all[i].name))
             return err_set(err, ERR_USAGE, "profile '%s' is asked for twice", all[i].name);
         if (profile_resolve(&all[i], plan_find_runner(p, one.runner), file, arena, err) < 0)
@@ -395,6 +409,7 @@ static int check_runner_templates(const struct plan *p, const struct profile *pr
 
     for (size_t i = 0; i < r->role_count; i++)
         if (plan_role_command(p, profile, v, &r->roles[i], &values, 0, &command, arena, err) < 0 ||
+            (profile->pass == PASS_TIMES && memory_check_absent(command.envp, err) < 0) ||
             check_ready_port(p, profile, v, &r->roles[i], &values, arena, err) < 0)
             return -1;
     for (size_t i = 0; i < r->metric_count; i++)
@@ -499,6 +514,7 @@ static int build(struct plan *p, const struct plan_request *q, struct arena *are
         return -1;
     if (apply_options(p, q, arena, err) < 0 || apply_impair(p, q, arena, err) < 0 ||
         check_cpus(p, q, arena, err) < 0 || check_networks(p, q, arena, err) < 0 ||
+        memory_passes_add(p, q, arena, err) < 0 ||
         env_resolve(&q->env, &p->env, &p->env_count, arena, err) < 0 ||
         variants_resolve(p, q, arena, err) < 0 || thresholds_resolve(p, q, arena, err) < 0 ||
         accepted_resolve(p, q, arena, err) < 0 || check_pairs(p, err) < 0)
@@ -570,6 +586,23 @@ static int find_input(struct plan *p, struct arena *arena, struct err *err)
                    p->input_path, hex, p->input_sha256);
 }
 
+/* The library that counts must be what it was. */
+static int find_heap_library(struct plan *p, struct arena *arena, struct err *err)
+{
+    char hex[DIGEST_HEX];
+
+    if (!p->heap_sha256[0])
+        return 0;
+    if (plan_find_heap_library(p, hex, arena, err) < 0)
+        return -1;
+    if (strcmp(hex, p->heap_sha256) == 0)
+        return 0;
+    return err_set(err, ERR_CONFIG,
+                   "the library '%s' is not the one that counted: its SHA-256 is %.16s..., was "
+                   "%.16s...",
+                   p->heap_library, hex, p->heap_sha256);
+}
+
 /* What was taken out of a plan cannot be given to a program again. */
 static int check_secrets(const struct variant *v, struct err *err)
 {
@@ -581,7 +614,7 @@ static int check_secrets(const struct variant *v, struct err *err)
 
 int plan_find_programs(struct plan *p, struct arena *arena, struct err *err)
 {
-    if (find_input(p, arena, err) < 0)
+    if (find_input(p, arena, err) < 0 || find_heap_library(p, arena, err) < 0)
         return -1;
     for (size_t i = 0; i < p->variant_count; i++)
         if (check_secrets(&p->variants[i], err) < 0 ||

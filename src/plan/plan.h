@@ -31,6 +31,8 @@ struct plan_request {
     int warmup;                   /* -1: not given */
     int64_t pause_ns, timeout_ns; /* -1: not given */
     const char *seed;             /* NULL: 1 */
+    bool memory_pass;             /* every profile gets one; see plan/memory.h */
+    int memory_pairs;             /* of it, and then it is asked for; 0: not given */
     bool aa, allow_failures, unsupported_fail;
     const struct http_options *fetch; /* how programs are fetched; NULL: as plan/fetch.h has it */
     const char *isolation;            /* what the machine reached */
@@ -82,6 +84,10 @@ int plan_find_programs(struct plan *p, struct arena *arena, struct err *err);
 
 /* Where the input of a plan is (p->input_path) and its checksum, whatever that is. ERR_CONFIG. */
 int plan_find_input(struct plan *p, char sha256[65], struct arena *arena, struct err *err);
+
+/* Where the library of memory passes is (p->heap_library) and its checksum, whatever that is.
+ * ERR_CONFIG. */
+int plan_find_heap_library(struct plan *p, char sha256[65], struct arena *arena, struct err *err);
 
 /*
  * What the series takes, with what starting and ending a run costs: without confirming stages and

@@ -9,6 +9,8 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #define HEAD_BYTES 256 /* BINPRM_BUF_SIZE of linux/binfmts.h: what the kernel looks at */
@@ -119,21 +121,77 @@ bool program_depends_on_place(const char *path)
     return !facts.is_elf || facts.depends_on_place;
 }
 
-bool program_is_dynamic(const char *path)
+static bool is_dynamic(int fd)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
     Elf64_Ehdr eh;
     Elf64_Phdr ph;
     bool dynamic = false;
 
-    if (fd < 0)
-        return false;
     if (pread(fd, &eh, sizeof(eh), 0) == (ssize_t)sizeof(eh) &&
         memcmp(eh.e_ident, ELFMAG, SELFMAG) == 0 && eh.e_ident[EI_CLASS] == ELFCLASS64)
         for (int i = 0; i < eh.e_phnum && eh.e_phentsize == sizeof(ph) && !dynamic; i++)
             dynamic = pread(fd, &ph, sizeof(ph), (off_t)(eh.e_phoff + (size_t)i * sizeof(ph))) ==
                           (ssize_t)sizeof(ph) &&
                       ph.p_type == PT_INTERP;
-    close(fd);
     return dynamic;
+}
+
+bool program_is_dynamic(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool dynamic = fd >= 0 && is_dynamic(fd);
+
+    if (fd >= 0)
+        close(fd);
+    return dynamic;
+}
+
+/* ---- preloading ---- */
+
+/* The dynamic linker preloads nothing where a program gets other rights than its caller has
+ * (ld.so(8), secure-execution mode). */
+static bool gets_rights(int fd)
+{
+    char caps[64];
+    struct stat st;
+
+    if (fstat(fd, &st) != 0)
+        return false;
+    return ((st.st_mode & S_ISUID) && st.st_uid != getuid()) ||
+           ((st.st_mode & S_ISGID) && st.st_gid != getgid()) ||
+           (getuid() != 0 && fgetxattr(fd, "security.capability", caps, sizeof(caps)) > 0);
+}
+
+static struct preload_obstacle obstacle_of(int fd)
+{
+    static const char *const sanitizers[] = {"libasan.so", "libtsan.so",   "libhwasan.so",
+                                             "liblsan.so", "libclang_rt.", NULL};
+    unsigned char ident[EI_NIDENT];
+
+    if (pread(fd, ident, sizeof(ident), 0) != (ssize_t)sizeof(ident) ||
+        memcmp(ident, ELFMAG, SELFMAG) != 0)
+        return (struct preload_obstacle){0};
+    if (ident[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32))
+        return (struct preload_obstacle){"its words have another size than the library's", false};
+    if (!is_dynamic(fd))
+        return (struct preload_obstacle){"it is a static program: nothing can be preloaded", false};
+    if (elf_needs(fd, sanitizers))
+        return (struct preload_obstacle){
+            "a sanitizer watches its heap, and has to be the first to do so", true};
+    if (gets_rights(fd))
+        return (struct preload_obstacle){
+            "it gets other rights than its caller's: nothing is preloaded to such programs", false};
+    return (struct preload_obstacle){0};
+}
+
+struct preload_obstacle program_preload_obstacle(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct preload_obstacle found = {0};
+
+    if (fd >= 0) {
+        found = obstacle_of(fd);
+        close(fd);
+    }
+    return found;
 }

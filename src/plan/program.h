@@ -25,6 +25,13 @@ int program_check(const char *path, struct arena *arena, struct err *err);
  */
 bool program_depends_on_place(const char *path);
 
+/* Why a library for this machine's own programs cannot be preloaded to that one. */
+struct preload_obstacle {
+    const char *reason; /* NULL: nothing stands against it, as far as the file shows */
+    bool fatal;         /* the program would not even start with it */
+};
+struct preload_obstacle program_preload_obstacle(const char *path);
+
 /* Whether the file is an ELF program that asks for a dynamic linker. */
 bool program_is_dynamic(const char *path);
 

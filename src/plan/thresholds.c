@@ -99,7 +99,8 @@ static int check_asked(const struct plan *p, const char *metric, const char *opt
     }
     if (plan_yields_anywhere(p, metric))
         return 0;
-    return err_set(err, ERR_USAGE, "%s: no profile of this series yields '%s'", option, metric);
+    err_set(err, ERR_USAGE, "%s: no profile of this series yields '%s'", option, metric);
+    return metric_is_heap(metric) ? err_hint(err, "--memory-pass has runs that count it") : -1;
 }
 
 /* "METRIC=PERCENT" */

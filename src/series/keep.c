@@ -78,6 +78,7 @@ int keep_all(struct archive_writer *w, const struct plan *plan, const struct loa
         if (keep_variant(&k, &plan->variants[i]) < 0)
             return -1;
     if (keep(&k, plan->input_path, plan->input_sha256) < 0 ||
+        keep(&k, plan->heap_library, plan->heap_sha256) < 0 ||
         keep(&k, "/proc/self/exe", loaded->tool_sha256) < 0)
         return -1;
     return keep_loaded(&k, loaded);

@@ -111,6 +111,7 @@ int programs_new(struct programs **out, const struct plan *plan, struct err *err
             watch_part(p, &plan->variants[i].roles[k].part);
     }
     watch(p, "input", plan->input_path, plan->input_sha256);
+    watch(p, "library", plan->heap_library, plan->heap_sha256);
     *out = p;
     if (programs_same(p, p->text, sizeof(p->text)))
         return 0;

@@ -13,6 +13,7 @@ struct prepared {
     struct run_role *roles;
     struct pattern **patterns; /* of each role, NULL where there is none */
     size_t *pads;
+    const char **obstacles; /* of each role: see request_heap_obstacles() */
     bool varies;
 };
 
@@ -57,7 +58,7 @@ static int fill_role(struct request_set *set, size_t v, size_t r,
                      const struct template_values *values, struct run_role *out,
                      struct arena *arena, bool *varies, struct err *err)
 {
-    const struct prepared *prep = &set->variants[v];
+    struct prepared *prep = &set->variants[v];
     const struct runner_role *role = &prep->runner->roles[r];
     struct role_command command;
     const char *port;
@@ -65,6 +66,7 @@ static int fill_role(struct request_set *set, size_t v, size_t r,
     if (plan_role_command(set->plan, set->profile, &set->plan->variants[v], role, values,
                           prep->pads[r], &command, arena, err) != 0)
         return -1;
+    prep->obstacles[r] = command.obstacle;
     out->argv = command.argv;
     out->envp = command.envp;
     if (role->ready.port) {
@@ -133,6 +135,7 @@ static int prepare_variant(struct request_set *set, size_t v, struct err *err)
     prep->roles = arena_array(&set->arena, n, sizeof(*prep->roles));
     prep->patterns = arena_array(&set->arena, n, sizeof(*prep->patterns));
     prep->pads = arena_array(&set->arena, n, sizeof(*prep->pads));
+    prep->obstacles = arena_array(&set->arena, n, sizeof(*prep->obstacles));
     memset(prep->roles, 0, n * sizeof(*prep->roles));
     memset(prep->patterns, 0, n * sizeof(*prep->patterns));
     memset(prep->pads, 0, n * sizeof(*prep->pads));
@@ -157,6 +160,7 @@ int request_set_new(struct request_set **out, const struct plan *plan,
 
     set->plan = plan;
     set->profile = profile;
+    set->needs_scratch = profile->pass == PASS_MEMORY;
     arena_init(&set->arena);
     set->variants = xcalloc(plan->variant_count, sizeof(*set->variants));
     for (size_t v = 0; v < plan->variant_count; v++)
@@ -200,6 +204,11 @@ bool request_set_needs_port(const struct request_set *set)
 bool request_set_needs_scratch(const struct request_set *set)
 {
     return set->needs_scratch;
+}
+
+const char *const *request_heap_obstacles(const struct request_set *set, size_t v)
+{
+    return set->profile->pass == PASS_MEMORY ? set->variants[v].obstacles : NULL;
 }
 
 int request_make(struct request_set *set, size_t v, const struct template_values *values,

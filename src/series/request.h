@@ -25,6 +25,10 @@ bool request_set_varies(const struct request_set *set);
 bool request_set_needs_port(const struct request_set *set);
 bool request_set_needs_scratch(const struct request_set *set);
 
+/* Of a memory pass: why the library may not count each role of a variant, NULL where nothing is
+ * known to stand against it. NULL: of other profiles. */
+const char *const *request_heap_obstacles(const struct request_set *set, size_t variant);
+
 /*
  * Fills in the request for one run. What it points to belongs to the set and to `arena`; stdin_fd
  * is left -1.

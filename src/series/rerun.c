@@ -222,6 +222,34 @@ static int find_input(struct rerun *r, struct arena *arena, struct err *err)
     return rc;
 }
 
+/* The library of memory passes: the one that is here, else the archive's, else a difference. */
+static int find_heap_library(struct rerun *r, struct arena *arena, struct err *err)
+{
+    struct plan *p = &r->plan;
+    char then[sizeof p->heap_sha256];
+    const char *folder;
+
+    memcpy(then, p->heap_sha256, sizeof then);
+    if (!then[0])
+        return 0;
+    int rc = plan_find_heap_library(p, p->heap_sha256, arena, err);
+    if (rc == 0 && strcmp(then, p->heap_sha256) == 0)
+        return 0;
+    if (keep_find(r->archive, then, arena)) {
+        if (make_folder(r, "heap", &folder, arena, err) < 0 ||
+            keep_take_out(r->archive, then, folder, "libabba-heap.so", err) < 0)
+            return -1;
+        memcpy(p->heap_sha256, then, sizeof then);
+        p->heap_library = files_join(arena, folder, "libabba-heap.so");
+        strings_add(&r->kept, arena, "the library that counts allocations is the archive's copy");
+        return 0;
+    }
+    if (rc == 0)
+        differs(&r->differs, arena, arena_printf(arena, "library '%s'", p->heap_library),
+                p->heap_sha256, then);
+    return rc;
+}
+
 /* ---- libraries ---- */
 
 static bool is_loader(const struct loaded_file *f)
@@ -288,9 +316,11 @@ static bool part_brings(const struct variant *v, const char *sha256)
     return strcmp(v->sha256, sha256) == 0;
 }
 
-/* Whether a variant brings the file. */
+/* Whether a variant brings the file, or abba for a memory pass: that was looked at. */
 static bool is_brought(const struct plan *p, const struct loaded_file *f)
 {
+    if (f->sha256 && strcmp(p->heap_sha256, f->sha256) == 0)
+        return true;
     for (size_t i = 0; f->sha256 && i < p->variant_count; i++) {
         const struct variant *v = &p->variants[i];
 
@@ -405,7 +435,8 @@ static int make_ready(struct rerun *r, const char *isolation, struct arena *aren
         if (find_variant(r, &p->variants[i], arena, err) < 0)
             return -1;
     }
-    if (find_input(r, arena, err) < 0 || check_profiles(p, err) < 0)
+    if (find_input(r, arena, err) < 0 || find_heap_library(r, arena, err) < 0 ||
+        check_profiles(p, err) < 0)
         return -1;
     if (look_at_loaded(r, arena, err) < 0)
         return -1;

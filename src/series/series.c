@@ -228,11 +228,13 @@ static int run_all(struct series *s, struct err *err)
          i < s->plan->profile_count && !series_interrupted(); i++) {
         if (s->plan->profiles[i].only_in)
             continue;
-        if (!calibrated && enter_profile(s, i, &fit, err) != 0)
+        if (i == 0 && calibrated)
+            fit = true;
+        else if (enter_profile(s, i, &fit, err) != 0)
             return -1;
         if (!fit)
             continue;
-        if (!calibrated && do_stage(s, STAGE_WARMUP, err) != 0)
+        if (!(i == 0 && calibrated) && do_stage(s, STAGE_WARMUP, err) != 0)
             return -1;
         if (do_stage(s, STAGE_MAIN, err) != 0 || confirm(s, err) != 0)
             return -1;

@@ -9,6 +9,7 @@
 #include "archive/writer.h"
 #include "base/clock.h"
 #include "base/files.h"
+#include "base/heap_record.h"
 #include "measure/measure.h"
 #include "run/run.h"
 #include "series/identity.h"
@@ -70,6 +71,25 @@ static int fresh_scratch(struct series *s, struct err *err)
     return files_mkdirs(s->scratch_run, err);
 }
 
+static const struct runner *runner_of(const struct series *s, size_t variant)
+{
+    return plan_runner(s->plan, &s->plan->profiles[s->profile], &s->plan->variants[variant]);
+}
+
+/* In a memory pass every role has a folder there, for what the library writes of it. */
+static int make_heap_folders(struct series *s, const struct runner *runner, struct err *err)
+{
+    char path[sizeof(s->scratch_run) + 300];
+
+    for (size_t i = 0; i < runner->role_count; i++) {
+        snprintf(path, sizeof(path), "%s/" HEAP_FOLDER "/%s", s->scratch_run,
+                 runner->roles[i].name);
+        if (files_mkdirs(path, err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
 static int fill_values(struct series *s, const struct order_step *step,
                        struct template_values *values, struct err *err)
 {
@@ -85,17 +105,15 @@ static int fill_values(struct series *s, const struct order_step *step,
         if (fresh_scratch(s, err) != 0)
             return -1;
         values->scratch = s->scratch_run;
+        if (profile->pass == PASS_MEMORY &&
+            make_heap_folders(s, runner_of(s, step->variant), err) != 0)
+            return -1;
     }
     if (profile->network.topology != NET_HOST) {
         values->port = PRIVATE_PORT;
         return 0;
     }
     return request_set_needs_port(s->requests) ? port_find(&values->port, err) : 0;
-}
-
-static const struct runner *runner_of(const struct series *s, size_t variant)
-{
-    return plan_runner(s->plan, &s->plan->profiles[s->profile], &s->plan->variants[variant]);
 }
 
 void series_pin_backend(const struct series *s, struct net_request *q, struct arena *arena)
@@ -182,6 +200,7 @@ static int record(struct series *s, const struct order_step *step, uint32_t atte
     struct measure_context context = {
         .scratch = scratch[0] ? scratch : NULL,
         .allow_failures = s->plan->allow_failures,
+        .heap_obstacles = request_heap_obstacles(s->requests, step->variant),
     };
     char text[512];
 

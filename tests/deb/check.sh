@@ -36,6 +36,9 @@ works() { # FOLDER
     case $status in 0 | 1 | 4) ;; *) cat out >&2 && die "run ended with status $status" ;; esac
     "$abba" verify -q a || die "verify"
     grep -q "$source" a/series.json && die "the archive names $source"
+    rm -rf m
+    "$abba" compare --no-lock -q -n 1 --memory-pairs 1 'ls /' 'ls /' --archive m >out || die "memory pass"
+    grep -q '"heap_bytes":{"value":[1-9]' m/samples.jsonl || die "memory pass counts nothing"
     "$abba" notify --dry-run --service github --repository me/it \
         --commit aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa a >out || true
     grep -q '^<!-- abba: abba -->$' out || die "notify"

@@ -47,7 +47,7 @@ static enum extract_result read_from(const struct outcome *o, const char *scratc
     if (extract_init(&e, &m->from, err) < 0)
         fail_msg("%s", err->msg);
     outputs_init(&outputs);
-    outputs_begin(&outputs, o, scratch);
+    outputs_begin(&outputs, o, scratch, NULL);
     enum extract_result r = extract_number(&e, m, format, &outputs, out, err);
     outputs_release(&outputs);
     extract_release(&e);

@@ -407,9 +407,40 @@ static void drawn_label_swaps_repeat_and_are_near_the_exhaustive_ones(void **sta
     paired_release(&p);
 }
 
+/* Of counts that hardly vary: at the level that it has, and from five pairs on nothing is new. */
+static void the_range_of_few_pairs_is_an_interval_where_that_is_asked(void **state)
+{
+    static const double levels[] = {0.5, 0.75, 0.875, 0.9375};
+
+    (void)state;
+    for (size_t n = 1; n <= V1_PAIRS; n++) {
+        struct paired_input in = {
+            .n = n, .baseline = v1_b, .candidate = v1_c, .better = BETTER_LOWER, .range = true};
+        struct paired p, without = pairs_of(v1_b, v1_c, n, BETTER_LOWER);
+        struct paired_interval i, j = paired_interval(&without);
+
+        paired_init(&p, &in);
+        i = paired_interval(&p);
+        assert_int_equal(i.known, n > 1);
+        if (n > 1 && n < 5) {
+            check_same(i.lo, p.sorted[0]);
+            check_same(i.hi, p.sorted[n - 1]);
+            check_near(i.level, levels[n - 1], 1e-15);
+            assert_false(j.known);
+        } else if (n >= 5) {
+            check_same(i.lo, j.lo);
+            check_same(i.hi, j.hi);
+            check_same(i.level, j.level);
+        }
+        paired_release(&p);
+        paired_release(&without);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_range_of_few_pairs_is_an_interval_where_that_is_asked),
         cmocka_unit_test(first_vector_comes_out_to_the_digit),
         cmocka_unit_test(first_vector_shows_its_slot_effect_and_noise),
         cmocka_unit_test(first_vector_relabelled_regresses_as_often_as_published),

@@ -137,6 +137,7 @@ class FlowShape {
   }
 
   async phase(repeat, beyond) {
+    heapWindow("begin");
     const from = { bytes: this.bytes, messages: this.arrived, sent: this.sent };
     const begun = nowSeconds(), cpu = cpuSeconds();
     let seen = -1;
@@ -151,6 +152,7 @@ class FlowShape {
     }
     const r = { repeat, bytes: this.bytes - from.bytes, messages: this.arrived - from.messages,
       sent: this.sent - from.sent, seconds: nowSeconds() - begun, cpu: cpuSeconds() - cpu };
+    heapWindow("end");
     this.say(resultLine(r));
     return r;
   }
@@ -164,9 +166,7 @@ class FlowShape {
     this.say("ready");
     this.pairs.forEach((_, i) => this.fill(i));
     await this.phase(1, this.beyond[0]);
-    heapWindow("begin");
     const r = await this.phase(2, this.beyond[1]);
-    heapWindow("end");
     this.ended = true;
     this.say(`FINAL ${(r.bytes * 8 / 1e6 / r.seconds).toFixed(3)} Mbit/s aggregate over` +
       ` ${this.o.pairs} pairs (ordered=${this.o.delivery === "ordered"}) in ${r.seconds.toFixed(3)}s`);

@@ -1,0 +1,96 @@
+#include "judge/notes_memory.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+
+#define BY_LIBRARY                                                                                 \
+    "malloc, calloc, realloc and aligned allocation of all threads, by libabba-heap.so: in the "   \
+    "windows that the program marks, else from start to end"
+
+static void add_counts(struct buf *line, const char *metrics, const char *what)
+{
+    buf_printf(line, "%s%s count %s", line->len ? "; " : "", metrics, what);
+}
+
+/* The names of the metrics from `first` on that count the same. */
+static const char *names_of(const struct runner *r, size_t first, struct arena *arena)
+{
+    const char *names = r->metrics[first].name;
+
+    for (size_t i = first + 1; i < r->metric_count; i++)
+        if (r->metrics[i].counts && strcmp(r->metrics[i].counts, r->metrics[first].counts) == 0)
+            names = arena_printf(arena, "%s, %s", names, r->metrics[i].name);
+    return names;
+}
+
+static bool is_named(const struct runner *r, size_t at)
+{
+    for (size_t i = 0; i < at; i++)
+        if (r->metrics[i].counts && strcmp(r->metrics[i].counts, r->metrics[at].counts) == 0)
+            return true;
+    return false;
+}
+
+/* What the figures of a runner's column count. */
+static const char *counts_of(const struct runner *r, struct arena *arena)
+{
+    struct buf line = BUF_INIT;
+    const char *text;
+
+    if (!runner_own_metric(r, "heap_bytes") && !runner_own_metric(r, "heap_bytes_per_message"))
+        add_counts(&line, "heap_bytes, heap_calls", BY_LIBRARY);
+    for (size_t i = 0; i < r->metric_count; i++)
+        if (r->metrics[i].counts && !is_named(r, i))
+            add_counts(&line, names_of(r, i, arena), r->metrics[i].counts);
+    text = arena_strdup(arena, line.data ? line.data : "");
+    buf_release(&line);
+    return text;
+}
+
+/* One note for all variants of one runner. */
+static void note_counts(struct report_profile *out, const struct profile *of,
+                        const struct judging *j)
+{
+    const struct plan *p = j->plan;
+    const struct runner *first = plan_runner(p, of, &p->variants[0]);
+    bool differ = false;
+
+    for (size_t i = 0; i < p->variant_count; i++)
+        differ = differ || plan_runner(p, of, &p->variants[i]) != first;
+    for (size_t i = 0; i < p->variant_count; i++) {
+        const struct runner *r = plan_runner(p, of, &p->variants[i]);
+        const char *counts = counts_of(r, j->arena);
+
+        if (!counts[0] || (!differ && i > 0))
+            continue;
+        strings_add(&out->notes, j->arena,
+                    differ ? arena_printf(j->arena, "'%s': %s", p->variants[i].name, counts)
+                           : counts);
+    }
+}
+
+void notes_memory(struct report_profile *out, const struct assessment *x, const struct judging *j)
+{
+    const struct profile *of = x->decided.stage.profile;
+
+    if (of->pass != PASS_MEMORY)
+        return;
+    note_counts(out, of, j);
+    if (out->complete_pairs > 1 && out->complete_pairs < 5)
+        strings_add(&out->notes, j->arena,
+                    arena_printf(j->arena,
+                                 "the bounds of %d pairs are the range of their changes: such "
+                                 "counts hardly vary",
+                                 out->complete_pairs));
+}
+
+bool notes_memory_withheld(const char *reason)
+{
+    char text[200];
+
+    snprintf(text, sizeof(text), "%s: " SAMPLE_MEMORY_PASS, value_status_name(VALUE_NOT_COUNTED));
+    return strcmp(reason, text) == 0;
+}

@@ -1,0 +1,48 @@
+/*
+ * heap: what the library of a memory pass left of a role's processes, as text and as figures.
+ *
+ * Each process has a record (base/heap_record.h) below {scratch}/heap/ROLE. Their text, which is
+ * archived and is the stream "heap" of a runner's metrics, has for each process, in the order of
+ * their ids,
+ *
+ *     process=12 program=peers calls=24123 bytes=1785744 frees=21105
+ *     window=1 calls=24000 bytes=1776000 frees=21000
+ *     fault=a window was open when the process ended
+ *
+ * with a line of the second kind for every window that the program marked, and of the third where
+ * the figures must not be believed. Records come from the programs under test: nothing in them is
+ * trusted.
+ */
+#ifndef ABBA_MEASURE_HEAP_H
+#define ABBA_MEASURE_HEAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/heap_record.h"
+#include "measure/derive.h"
+
+#define HEAP_PROCESSES_MAX 10000 /* of a role; more of them leave it without figures */
+
+struct heap_role {
+    const char *text; /* "" where there is none */
+    size_t len;
+    struct value status;      /* ok, or why there are no figures */
+    uint64_t windows;         /* that were marked */
+    struct heap_sums marked;  /* in all of them */
+    struct heap_sums process; /* of all processes, from start to end */
+};
+
+/*
+ * Reads the records of a role. `obstacle`: why there may be none; or NULL. Text is the arena's.
+ */
+void heap_read(struct heap_role *h, const char *scratch, const struct role_outcome *role,
+               const char *obstacle, struct arena *arena);
+
+/*
+ * Adds heap_bytes and heap_calls of all roles, unless they are there: of the windows where any role
+ * has some, else of whole processes.
+ */
+void heap_derive(struct metric_list *f, const struct heap_role *roles, size_t count);
+
+#endif
