@@ -208,13 +208,19 @@ RUNNERS_LEFT_OUT := $(foreach r,$(RUNNERS),$(if $(RUNNER_PC_$(r)),$(shell \
                       pkg-config --exists $(RUNNER_PC_$(r)) 2>/dev/null || echo $(r))))
 RUNNER_PROGRAMS := $(foreach r,$(filter-out $(RUNNERS_LEFT_OUT) $(RUNNERS_APART),$(RUNNERS)),$(BUILD)/runners/$(r)/$(r))
 
-.PHONY: runners
-runners: $(RUNNER_PROGRAMS) ## the runners' programs alone
-	$(foreach r,$(RUNNERS_LEFT_OUT),@echo "note: runner '$(r)' left out: pkg-config finds no $(RUNNER_PC_$(r))")
+# left_out RUNNER WHY: one note; of a harness that was asked for by name it is a failure as well.
+left_out = echo "note: runner '$(1)' left out: $(2)"$(if $(RTC_ASKED),; exit 2)
+.PHONY: runners $(RUNNERS_LEFT_OUT:%=without-%)
+runners: $(RUNNER_PROGRAMS) $(patsubst %,without-%,$(filter-out $(RUNNERS_APART),$(RUNNERS_LEFT_OUT))) ## the runners' programs alone
+$(RUNNERS_LEFT_OUT:%=without-%): without-%:
+	@$(call left_out,$*,pkg-config finds no $(RUNNER_PC_$*))
 
-# with_tool TOOL RUNNER COMMAND: where the machine lacks the tool the runner is left out, with a note.
-with_tool = if command -v $(1) >/dev/null; then $(3); \
-            else echo "note: runner '$(2)' left out: there is no $(1) here"; fi
+# with_tool TOOL RUNNER COMMAND: where the machine lacks the tool the runner is left out.
+with_tool = if command -v $(1) >/dev/null; then $(3); else $(call left_out,$(2),there is no $(1) here); fi
+
+# with_version NAME LEAST COMMAND RUNNER COMMAND: where the first command tells of an older version.
+with_version = if printf '%s\n' $(2) "$$($(3) | sed 's/[^0-9]*//')" | sort -CV; then $(5); \
+               else $(call left_out,$(4),it needs $(1) $(2) and here is $$($(3))); fi
 
 # node_runner RUNNER FOLDER: its script with what runners share, and its pinned packages beside it.
 node_runner = mkdir -p $(2)/node && cp runners/$(1)/package.json runners/$(1)/package-lock.json $(2) && \
@@ -222,8 +228,18 @@ node_runner = mkdir -p $(2)/node && cp runners/$(1)/package.json runners/$(1)/pa
               npm install --prefix $(2) --no-save --no-audit --no-fund --loglevel=error >&2 && \
               $(INSTALL) -m 755 runners/$(1)/$(1).mjs $(2)/$(1)
 
-.PHONY: runners-rtc
-runners-rtc: $(RTC_PROGRAMS) ## the harnesses of data-channel stacks; fetches their pinned packages
+# A harness's build.mk names its toolchain in RUNNER_SETUP_NAME, a word of tests/setup.sh. What cannot be
+# installed leaves out the harnesses that need it, and no other.
+RTC_NAMES := $(notdir $(RTC_PROGRAMS))
+RTC_WANTED := $(or $(RTC_ASKED),$(RTC_NAMES))
+.PHONY: runners-rtc build-runners-rtc
+runners-rtc: ## the harnesses of data channels, T="pion usrsctp" for some; fetches their pinned packages
+	@unknown='$(filter-out $(RTC_NAMES),$(T))'; [ -z "$$unknown" ] || \
+	    { echo "no such harness: $$unknown; there are: $(RTC_NAMES)" >&2; exit 2; }
+	@for needs in $(sort $(foreach r,$(or $(T),$(RTC_NAMES)),$(or $(RUNNER_SETUP_$(r)),rtc))); do \
+	    tests/setup.sh $$needs || :; done
+	@+$(SUBMAKE) -k RTC_ASKED='$(T)' build-runners-rtc
+build-runners-rtc: $(foreach r,$(RTC_WANTED),$(if $(filter $(r),$(RUNNERS_LEFT_OUT)),without-$(r),$(filter %/$(r),$(RTC_PROGRAMS))))
 
 $(BUILD)/runners/common/%.o: runners/common/%.c $(BUILD)/.plain
 	$(call say,CC,$<)

@@ -2,7 +2,7 @@
 # Installs what the build and the tests need and this machine lacks: one apt-get install, with sudo
 # where the caller is not root. Says nothing when everything is there, and then needs no network.
 #
-# usage: tests/setup.sh [--check] build|demo|test|lint|deb|fuzz|bench|netem|pmu|s3|rtc
+# usage: tests/setup.sh [--check] build|demo|test|lint|deb|fuzz|bench|netem|pmu|s3|rtc|rtc-c|rtc-go|rtc-node|rtc-rust
 #   --check   only say what is missing
 # Exit status: 0 all is there now; 2 something is missing and could not be installed.
 #
@@ -60,11 +60,17 @@ shellcheck            command shellcheck
 s3_needs='
 golang          command  go
 '
-rtc_needs='
-libusrsctp-dev  pc       usrsctp
-golang          command  go
-npm             command  npm
-cargo           command  cargo
+rtc_c_needs='
+libusrsctp-dev        pc      usrsctp
+'
+rtc_go_needs='
+golang                command go
+'
+rtc_node_needs='
+npm                   command npm
+'
+rtc_rust_needs='
+cargo                 command cargo
 '
 deb_needs='
 dpkg-dev              command dpkg-shlibdeps
@@ -175,9 +181,13 @@ bench) needs=$build_needs$bench_needs ;;
 netem) needs=$build_needs$netem_needs ;;
 pmu) needs=$build_needs$pmu_needs ;;
 s3) needs=$s3_needs ;;
-rtc) needs=$build_needs$rtc_needs ;;
+rtc) needs=$build_needs$rtc_c_needs$rtc_go_needs$rtc_node_needs$rtc_rust_needs ;;
+rtc-c) needs=$build_needs$rtc_c_needs ;;
+rtc-go) needs=$build_needs$rtc_go_needs ;;
+rtc-node) needs=$build_needs$rtc_node_needs ;;
+rtc-rust) needs=$build_needs$rtc_rust_needs ;;
 *)
-    echo "usage: tests/setup.sh [--check] build|demo|test|lint|deb|fuzz|bench|netem|pmu" >&2
+    echo "usage: tests/setup.sh [--check] build|demo|test|lint|deb|fuzz|bench|netem|pmu|s3|rtc|rtc-*" >&2
     exit 2
     ;;
 esac

@@ -111,7 +111,8 @@ struct runner_check {
 struct runner {
     const char *name;
     const char *description;
-    const char *program; /* {program} where a variant names none; default: the runner's name */
+    const char *program;  /* {program} where a variant names none; default: the runner's name */
+    const char *built_by; /* the command that builds it, in its source tree; may be NULL */
     struct runner_role *roles; /* by name */
     size_t role_count;
     struct load_param *load;

@@ -362,15 +362,17 @@ static int decode_head(const struct fields *f, struct runner *r, struct arena *a
     r->program = r->name;
     if (decode_text(f, "description", FIELDS_OPTIONAL, arena, &r->description, err) < 0)
         return -1;
-    return decode_text(f, "program", FIELDS_OPTIONAL, arena, &r->program, err);
+    if (decode_text(f, "program", FIELDS_OPTIONAL, arena, &r->program, err) < 0)
+        return -1;
+    return decode_text(f, "built_by", FIELDS_OPTIONAL, arena, &r->built_by, err);
 }
 
 int runner_decode(struct runner *r, const struct json *root, const char *file, struct arena *arena,
                   struct err *err)
 {
-    static const char *const keys[] = {"runner",  "description", "program",  "roles",
-                                       "load",    "numbers",     "metrics",  "integrity",
-                                       "invalid", "checks",      "supports", NULL};
+    static const char *const keys[] = {"runner", "description", "program", "built_by",  "roles",
+                                       "load",   "numbers",     "metrics", "integrity", "invalid",
+                                       "checks", "supports",    NULL};
     struct fields f;
 
     *r = (struct runner){0};

@@ -225,6 +225,7 @@ void runner_encode(const struct runner *r, struct json_writer *w)
     key_string(w, "runner", r->name);
     key_string(w, "description", r->description);
     key_string(w, "program", r->program);
+    key_string(w, "built_by", r->built_by);
     encode_roles(w, r);
     encode_load(w, r);
     encode_numbers(w, &r->numbers);

@@ -174,14 +174,24 @@ static int resolve_files(struct variant *v, struct arena *arena, struct err *err
     return 0;
 }
 
-/* Program and files of a variant or of its part for one role. */
-static int resolve_part(const struct runner *r, struct variant *v, struct arena *arena,
+/* Finds the program. A runner may know how its own is built. */
+static int find_program(const struct runner *r, struct variant *v, struct arena *arena,
                         struct err *err)
 {
     const char *program = home_show(v->program ? v->program : r->program, arena);
 
-    if (lookup_program(r->name, program, &v->path, arena, err) < 0 ||
-        program_check(v->path, arena, err) < 0 ||
+    if (lookup_program(r->name, program, &v->path, arena, err) == 0)
+        return 0;
+    if (v->program || !r->built_by)
+        return -1;
+    return err_hint(err, "`%s` builds it, in the source tree of runner '%s'", r->built_by, r->name);
+}
+
+/* Program and files of a variant or of its part for one role. */
+static int resolve_part(const struct runner *r, struct variant *v, struct arena *arena,
+                        struct err *err)
+{
+    if (find_program(r, v, arena, err) < 0 || program_check(v->path, arena, err) < 0 ||
         hash_file(v->path, v->sha256, &v->size_bytes, err) < 0)
         return -1;
     return resolve_files(v, arena, err);

@@ -7,6 +7,31 @@ setup() {
     split='^\[Scenario (?<profile>\w+) run \d+\]'
 }
 
+# A program that prints a log, as a stack that is run would.
+feed() { # PROGRAM LOG
+    printf '#!/bin/sh\ncat %s\n' "$PWD/$2" >"$1"
+    chmod +x "$1"
+}
+
+# Runs two programs of which each prints a log.
+run_fed() { # PROFILE LOG LOG [OPTIONS...]
+    feed first "$2"
+    feed second "$3"
+    abba run --no-lock "$1" --baseline first=./first --candidate second=./second -n 2 --confirm 0 \
+        --pause 0s --archive fed --thresholds none "${@:4}"
+}
+
+# Each figure of each run that was fed: VARIANT METRIC -> value or status.
+fed() { # VARIANT METRIC
+    python3 - "$@" <<'END'
+import json, sys
+runs = [json.loads(line) for line in open("fed/samples.jsonl")]
+found = [r["metrics"][sys.argv[2]] for r in runs if r["variant"] == sys.argv[1]]
+assert len(found) == 2
+print(*{v["value"] if v["status"] == "ok" else v["status"] for v in found})
+END
+}
+
 # The mean of a metric under a profile, as --format json has it.
 mean() { # METRIC [PROFILE]
     report "[x['mean'] for p in r['profiles'] if '${2:-}' in p['profile'] for x in p['summaries'] if x['metric'] == '$1'][0]"
@@ -80,6 +105,52 @@ line() {
     expect_out "unpaired: the logs give no pairs"
     abba report kept --format markdown
     expect_out "| 4 of 4 | 69652.75 |"
+}
+
+@test "the same lines, fed as output of programs that run, give the same mean" {
+    { line C1 1 9.999 10,001; line C1 2 1.334 74,950; line C1 3 1.343 74,437; line C1 4 1.475 67,782
+      line C1 5 1.628 61,442; } >all.log
+    { line C1 1 9.999 10,001; line C1 2 1.000 100,000; } >other.log
+    run_fed rtc-message/c1 all.log other.log
+    [ "$(fed first messages_per_second)" = 69652.75 ]
+    [ "$(fed first delivered_messages)" = 100000 ]
+    [ "$(fed second messages_per_second)" = 100000 ]
+    abba verify fed
+    expect_status 0
+}
+
+@test "numbers with a decimal comma, fed as output, after a warning: rate and CPU are invalid, memory is not" {
+    net_line='[Scenario C1 run %s] 100000 messages in 1,126s = 88 831 msgs/sec | 33 429 184 bytes allocated total = 334,3 bytes/message | Gen0/Gen1/Gen2 per 10k messages = 0,30/0,00/0,00 (raw deltas 3/0/0) | CPU 2,766s = 2,46 effective cores = 27,66 us/message | retained heap 660 928 bytes | working set 74 878 976 bytes\n'
+    # shellcheck disable=SC2059 # the line is a format
+    { printf "$net_line" 1; printf "$net_line" 2; } >good.log
+    # shellcheck disable=SC2059
+    { printf "$net_line" 1; echo '  WARNING [C1]: not all messages delivered within 60s. received=100551/101000'
+      printf "$net_line" 2; } >warned.log
+    run_fed rtc-message-comma/c1 good.log warned.log --format json
+    [ "$(fed first messages_per_second)" = 88831 ]
+    [ "$(fed first window_effective_cores)" = 2.46 ]
+    for metric in messages_per_second delivery_time window_cpu_time window_effective_cores \
+        window_cpu_per_message; do
+        [ "$(fed second $metric)" = invalid ] || fail "$metric"
+    done
+    [ "$(fed second heap_bytes_per_message)" = 334.3 ]
+    [ "$(fed second retained_heap)" = 660928 ]
+    [ "$(fed second working_set)" = 74878976 ]
+    expect_out "not all messages delivered within 60s. received=100551/101000"
+    abba verify fed
+    expect_status 0
+}
+
+@test "a program under flow control gets its load from the environment, as its benchmark takes it" {
+    cat >flow <<'END'
+#!/bin/sh
+[ "$FLOW_WARMUP_MB $FLOW_STOP_MB $FLOW_DEDICATED_REACTOR" = "16 48 1" ] || exit 1
+echo "FINAL 689.123 Mbps aggregate over $FLOW_PAIRS pairs (ordered=$FLOW_ORDERED) in 4.210s"
+END
+    chmod +x flow
+    abba run --no-lock rtc-flow/10x --baseline ./flow --aa -n 2 --confirm 0 --pause 0s --archive fed
+    grep -qx 'FINAL 689.123 Mbps aggregate over 10 pairs (ordered=1) in 4.210s' fed/raw/000001-peers.stdout
+    [[ "$(fed baseline throughput)" == 722.597* ]] # 689.123 * 1048576 / 1e6
 }
 
 @test "a warning before its line takes rate and CPU out and leaves memory, of its own run alone" {

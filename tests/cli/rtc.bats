@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# Harnesses of data-channel stacks. `make runners-rtc` builds them; what is not built is skipped.
+# Harnesses of data-channel stacks: how they are built, real ones through to the archive, and what
+# becomes of stacks that misbehave. `make runners-rtc` builds them; what is not built is skipped.
 
 load common
 
@@ -8,10 +9,14 @@ setup() {
     setup_folder
 }
 
+skip_without() { # RUNNER
+    [ -x "$ABBA_BUILD/runners/$1/$1" ] || skip "runner '$1' is not built (make runners-rtc)"
+}
+
 # One small repeat of each shape, through abba: the payload is intact and figures agree.
 try_stack() { # RUNNER
     local profile
-    [ -x "$ABBA_BUILD/runners/$1/$1" ] || skip "runner '$1' is not built (make runners-rtc)"
+    skip_without "$1"
     for profile in rtc/quick-message rtc/quick-flow; do
         abba run --no-lock "$profile" --baseline "$1" --aa -n 1 --confirm 0 --archive "$profile"
         expect_status 4 # one pair gives no bounds
@@ -39,4 +44,164 @@ END
 }
 @test "libwebrtc: both shapes, through to the archive" {
     try_stack libwebrtc
+}
+
+# ---- what is not there -------------------------------------------------------------------------
+
+# A folder of all programs but some, as the only one of PATH.
+path_without() { # NAMES...
+    local folder file
+    mkdir bin
+    for folder in ${PATH//:/ }; do
+        [[ $folder != */ccache ]] || continue # its links find no compiler from here
+        for file in "$folder"/*; do
+            [ ! -x "$file" ] || [ -e "bin/${file##*/}" ] || ln -s "$file" bin/
+        done
+    done
+    for file; do rm -f "bin/$file"; done
+}
+
+# What `make runners-rtc` does after the set-up, which would install what is missing.
+build_harnesses() { # SETTINGS...
+    status=0
+    output=$(PATH=$PWD/bin make -C "$ABBA_SOURCE" -k BUILD="$PWD/b" WERROR=0 build-runners-rtc "$@" \
+        2>stderr.txt) || status=$?
+    err=$(<stderr.txt)
+}
+
+@test "a harness whose toolchain is missing is left out with one note, and the rest is built" {
+    path_without go npm cargo javac
+    build_harnesses
+    expect_status 0
+    for name in pion libdatachannel libwebrtc; do
+        [ "$(grep -c "note: runner '$name' left out: there is no \(go\|npm\) here" <<<"$output")" = 1 ] ||
+            fail "no note of $name"
+        [ ! -e "b/runners/$name/$name" ]
+    done
+    if pkg-config --exists usrsctp; then
+        b/runners/usrsctp/usrsctp --help
+    else
+        expect_out "note: runner 'usrsctp' left out: pkg-config finds no usrsctp"
+    fi
+    PKG_CONFIG_LIBDIR=$PWD build_harnesses RTC_ASKED="usrsctp pion"
+    expect_status 2 # these two were asked for
+    expect_out "note: runner 'usrsctp' left out: pkg-config finds no usrsctp"
+    expect_out "note: runner 'pion' left out: there is no go here"
+    expect_no libwebrtc
+    printf '#!/bin/sh\necho go1.19.8\n' >bin/go
+    chmod +x bin/go
+    build_harnesses RTC_ASKED=pion
+    expect_status 2
+    expect_out "note: runner 'pion' left out: it needs Go 1."
+    expect_out "and here is go1.19.8"
+}
+
+@test "a harness that nobody knows is refused, and those that are known are named" {
+    run make -C "$ABBA_SOURCE" runners-rtc T="pion poin"
+    [ "$status" = 2 ]
+    [[ "$output" == *"no such harness: poin; there are:"*" usrsctp"* ]]
+}
+
+@test "a harness that is not built: the message says how it is" {
+    make_runner '{"metric": "value", "pattern": "=(?<value>1)", "unit": "count", "better": "lower"}'
+    sed -i 's/"runner": "t",/& "program": "t-is-not-here", "built_by": "make runners-rtc T=t",/' \
+        runners/t/runner.json
+    mkdir runners/t/variants
+    echo '{"variant": "own", "runner": "t"}' >runners/t/variants/own.json
+    abba run --no-lock t/p --baseline own --aa
+    expect_status 2
+    expect_err "program 't-is-not-here' is not in PATH"
+    expect_err "hint: \`make runners-rtc T=t\` builds it, in the source tree"
+    abba run --no-lock t/p --baseline ./nowhere --aa # the variant's own program: nobody knows
+    expect_status 2
+    expect_no "make runners-rtc"
+}
+
+# ---- stacks that misbehave ---------------------------------------------------------------------
+
+# A stack that has a fault in its candidate's second run and in no other. It speaks the harnesses'
+# lines and takes their options; the last word is the fault.
+make_stack() {
+    cat >stack <<'END'
+#!/bin/sh
+for fault; do :; done
+case $fault in
+die-*) echo >>count; [ "$(wc -l <count)" = 2 ] || fault=none ;;
+esac
+result() { # REPEAT RATE
+    echo "result repeat=$1 messages=2000 sent=2000 lost=0 bytes=2000000 seconds=0.050000" \
+        "messages_per_second=$2 cpu_seconds=0.040000 effective_cores=0.800 cpu_us_per_message=20.000"
+}
+printf 'stack=fake 1\ndelivery=ordered\npacing=yield\n'
+if [ "$fault" = die-unconnected ]; then
+    echo 'fake: not connected within 15 s' >&2
+    exit 1
+fi
+echo ready
+result 1 40000.0
+[ "$fault" != die-crashing ] || kill -SEGV $$
+result 2 40000.0
+if [ "$fault" = die-lying ]; then result 3 41000.0; else result 3 40000.0; fi
+printf 'total wall=0.200000 cpu=0.150000\npayload=intact\n'
+[ "$fault" != die-hanging ] || exec tail -f "$PWD/count"
+END
+    chmod +x stack
+}
+
+# Three pairs, of which the fault takes the second: its run says why, all others are fine.
+try_fault() { # FAULT STATUS WHY [OPTIONS...]
+    local fault=$1 want=$2 why=$3
+    shift 3
+    make_stack
+    abba run --no-lock rtc/quick-message --baseline good=./stack --candidate bad=./stack \
+        --candidate-arg "$fault" -n 3 --confirm 0 --pause 0s --archive kept "$@"
+    expect_status 3
+    expect_out "$why"
+    python3 - "$want" "$why" <<'END'
+import json, sys
+runs = [json.loads(line) for line in open("kept/samples.jsonl")]
+assert len(runs) == 6
+for r in runs:
+    if (r["variant"], r["pair"]) != ("bad", 2):
+        assert r["status"] == "ok", r
+        assert r["metrics"]["messages_per_second"]["value"] == 40000
+        continue
+    assert r["status"] == sys.argv[1], r["status"]
+    assert sys.argv[2] in r["error"], r["error"]
+END
+    abba report kept --format json
+    [ "$(report "[p['complete_pairs'] for p in r['profiles']]")" = '[2]' ]
+    abba verify kept
+    expect_status 0
+}
+
+@test "a stack that hangs in teardown: the run has timed out, the series goes on" {
+    try_fault die-hanging timeout "timed out" --timeout 5s
+    no_process "tail -f $PWD/count"
+}
+
+@test "a stack that never connects: the run has failed, the series goes on" {
+    try_fault die-unconnected failed "exited with status 1"
+    grep -q 'not connected within 15 s' kept/raw/*-peers.stderr
+}
+
+@test "a stack that crashes in its second repeat: the run has failed, the series goes on" {
+    try_fault die-crashing failed "SIGSEGV"
+}
+
+@test "a rate that contradicts count and seconds: the run is invalid, the series goes on" {
+    try_fault die-lying invalid "messages_per_second is 41000"
+}
+
+@test "usrsctp in a network that carries nothing: every run has failed, and says why" {
+    skip_without usrsctp
+    unshare -rn true 2>/dev/null || skip "no user and network namespaces here"
+    status=0
+    output=$(unshare -rn "$ABBA" run --no-lock rtc/quick-message --baseline usrsctp --aa -n 2 \
+        --confirm 0 --pause 0s --archive kept 2>stderr.txt </dev/null) || status=$?
+    # shellcheck disable=SC2034 # fail() of common.bash shows it
+    err=$(<stderr.txt)
+    expect_status 3
+    [ "$(grep -c '"status":"failed"' kept/samples.jsonl)" = 4 ]
+    grep -q 'cannot connect a UDP socket' kept/raw/*-peers.stderr
 }

@@ -192,6 +192,20 @@ static void check_owner(const struct profile *p, struct arena *arena)
     }
 }
 
+/* Who has not built a harness is told how. */
+static void every_harness_of_data_channels_says_how_it_is_built(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < RTC_FAMILY; i++) {
+        struct arena arena = ARENA_INIT;
+        struct runner r = load_runner(rtc_family[i], &arena);
+
+        assert_non_null(r.built_by);
+        assert_string_equal(r.built_by, arena_printf(&arena, "make runners-rtc T=%s", r.name));
+        arena_release(&arena);
+    }
+}
+
 static void every_profile_has_its_files_name_and_its_runners_load(void **state)
 {
     glob_t found;
@@ -474,6 +488,7 @@ int main(void)
         cmocka_unit_test(every_shipped_file_is_taken),
         cmocka_unit_test(every_profile_has_its_files_name_and_its_runners_load),
         cmocka_unit_test(every_runner_has_a_profile),
+        cmocka_unit_test(every_harness_of_data_channels_says_how_it_is_built),
         cmocka_unit_test(thresholds_are_as_documented),
         cmocka_unit_test(the_code_takes_and_refuses_what_the_schemas_do),
         cmocka_unit_test(flow_reads_its_own_output),
