@@ -18,6 +18,11 @@ struct failure {
     int sys_errno;
 };
 
+enum {
+    LOOK_MS = 100,   /* how often it is asked whether a signal came; a signal wakes at once */
+    GRACE_MS = 2000, /* from SIGTERM to SIGKILL */
+};
+
 struct pipes {
     int out[2], errors[2], failed[2];
 };
@@ -125,15 +130,40 @@ static int not_started(const struct spawn *s, const struct failure *f, struct er
     return err_sys(err, ERR_SYSTEM, f->sys_errno, "cannot execute '%s'", s->argv[0]);
 }
 
-/* Until it has ended. A signal that asks for the end is passed on. */
+/* Waits until it has ended, at most so long. Whether it has. */
+static bool ended_within(int pidfd, int timeout_ms)
+{
+    struct pollfd wake = {.fd = pidfd, .events = POLLIN};
+
+    return poll(&wake, 1, timeout_ms) == 1;
+}
+
+/* Until it has ended. A signal that asks for the end is passed on to all of its group, and those
+ * who will not hear it are killed; so are those who outlive it. Not reaped yet, it keeps its
+ * number, so that the group is nobody else's. */
+static void wait_for_group(pid_t pid, int (*stopped)(void))
+{
+    int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+    int asked_ms = 0;
+
+    while (pidfd >= 0 && !ended_within(pidfd, LOOK_MS)) {
+        if (!stopped())
+            continue;
+        if (asked_ms == 0)
+            kill(-pid, SIGTERM);
+        asked_ms += LOOK_MS;
+        if (asked_ms > GRACE_MS)
+            break;
+    }
+    if (pidfd >= 0)
+        kill(-pid, SIGKILL);
+    close_fd(&pidfd);
+}
+
 static int wait_for(pid_t pid, int (*stopped)(void), int *status)
 {
-    struct pollfd wake = {.fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN};
-
-    while (wake.fd >= 0 && poll(&wake, 1, -1) < 0 && errno == EINTR)
-        if (stopped && stopped())
-            kill(-pid, SIGTERM);
-    close_fd(&wake.fd);
+    if (stopped)
+        wait_for_group(pid, stopped);
     while (waitpid(pid, status, 0) < 0)
         if (errno != EINTR)
             return -1;

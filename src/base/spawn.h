@@ -21,8 +21,9 @@ struct spawn {
     int output_fd;           /* standard output and error go there; -1: both are captured */
     /* Folders below which alone it may write, beside /dev; NULL-terminated. NULL: anywhere. */
     const char *const *writes;
-    int (*stopped)(void); /* asked when a signal came: not 0 ends the program and its process group;
-                             NULL: never, and it stays in this one's */
+    int (*stopped)(void); /* not 0 ends the program and its process group, by force after 2 s;
+                             whoever of that group outlives the program is killed. NULL: never, and
+                             it stays in this one's group */
 };
 
 /* How it ended, as waitpid(2) says. */

@@ -418,7 +418,7 @@ int build_product(const struct built *b, const char *path, const char **out, str
         return err_hint(err, "it is '%s'", full);
     }
     if (strncmp(real, b->folder, len) != 0 || real[len] != '/')
-        rc = err_set(err, ERR_USAGE, "'%s' leads out of the build, to '%s'", path, real);
+        rc = err_set(err, ERR_MEASURE, "'%s' leads out of the build, to '%s'", path, real);
     else if (files_is_dir(real))
         rc = err_set(err, ERR_MEASURE, "'%s' of the build is a folder", path);
     *out = full;

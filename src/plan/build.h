@@ -44,8 +44,8 @@ int build_revision(const struct build_request *q, struct repository *r, const st
                    const char *who, struct built *out, struct err *err);
 
 /*
- * The absolute path of a file that the build left, by its path relative to the top. ERR_USAGE: the
- * path leads out of the build; ERR_MEASURE: there is no such file.
+ * The absolute path of a file that the build left, by its path relative to the top. ERR_USAGE: an
+ * absolute path; ERR_MEASURE: there is no such file, or it leads out of the build.
  */
 int build_product(const struct built *b, const char *path, const char **out, struct arena *arena,
                   struct err *err);

@@ -7,6 +7,7 @@
 #include "plan/home.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #define PREFIX "git:"
 
@@ -124,12 +125,13 @@ static int note_dirty(struct gathering *g, size_t i, struct err *err)
     return 0;
 }
 
-/* The baseline becomes what it and the first candidate have in common. */
+/* The baseline becomes what it and the first candidate have in common; a work tree is meant as it
+ * stands. */
 static int take_ancestor(struct gathering *g, struct err *err)
 {
     struct revision base;
 
-    if (g->q->no_merge_base || !g->out[0].is_git)
+    if (g->q->no_merge_base || !g->out[0].is_git || g->revisions[0].worktree)
         return 0;
     for (size_t i = 1; i < g->q->variants.count; i++) {
         if (!g->out[i].is_git)
@@ -221,6 +223,9 @@ static int take_products(struct gathering *g, struct git_variant *out, const str
 
     if (q->product && build_product(b, q->product, &out->program, g->arena, err) < 0)
         return err_wrap(err, "--product");
+    if (q->product && access(out->program, X_OK) != 0)
+        return err_set(err, ERR_MEASURE, "--product: '%s' of the build is not executable",
+                       q->product);
     out->files = arena_array(g->arena, q->files.count + 1, sizeof(*out->files));
     for (size_t i = 0; i < q->files.count; i++) {
         const char *text = q->files.items[i], *equals = strchr(text, '=');

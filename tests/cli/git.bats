@@ -26,6 +26,10 @@ gate() {
     abba run --no-lock t/p --thresholds none --build make --product out/prog --threshold value=10% "$@"
 }
 
+build_started() {
+    compgen -G "$HOME/.cache/abba/builds/*/tree/started" >/dev/null
+}
+
 source_of() { # VARIANT EXPRESSION on v
     python3 -c "import json; v=[v for v in json.load(open('a/series.json'))['plan']['variants'] if v['variant']=='$1'][0]; print($2)"
 }
@@ -85,6 +89,16 @@ source_of() { # VARIANT EXPRESSION on v
     # nothing in the repository has changed
     [ "$index" = "$(sha256sum .git/index)" ]
     [ "$objects" = "$(find .git/objects | wc -l)" ]
+}
+
+@test "a work tree as the baseline is what stands there, not an ancestor" {
+    commit 150
+    printf '#!/bin/sh\necho value=200\n' >prog.sh
+    gate --baseline worktree --candidate git:HEAD --archive a
+    expect_status 0
+    [ "$(source_of baseline 'v["source"]["changed"]')" = True ]
+    expect_out "worktree ($(git rev-parse --short=12 HEAD) + changes)"
+    expect_no "common ancestor"
 }
 
 @test "a dirty tree is noted where its commit is measured, and the same source is identical" {
@@ -173,6 +187,27 @@ source_of() { # VARIANT EXPRESSION on v
     abba run --no-lock t/p --build make --baseline ./x --candidate ./y
     expect_status 2
     expect_err "option '--build' is for variants of a git repository"
+}
+
+@test "a candidate's product that leads out or cannot be executed is its fault, not the question's" {
+    printf 'all:\n\tmkdir -p out && ln -s /bin/true out/prog\n' >Makefile
+    git commit -q -a -m leads
+    gate --baseline git:first --candidate git:HEAD
+    expect_status 3
+    expect_err "'out/prog' leads out of the build, to '"
+    printf 'all:\n\tmkdir -p out && cp prog.sh out/prog && chmod -x out/prog\n' >Makefile
+    git commit -q -a -m plain
+    gate --baseline git:first --candidate git:HEAD
+    expect_status 3
+    expect_err "'out/prog' of the build is not executable"
+}
+
+@test "what a build leaves running is ended before anything is measured" {
+    printf 'all:\n\tmkdir -p out && cp prog.sh out/prog && chmod +x out/prog\n\tsleep 300.175 & echo left\n' >Makefile
+    git commit -q -a -m leaves
+    gate --baseline git:first --candidate git:HEAD --archive a
+    expect_status 0
+    no_process 'sleep 300.175'
 }
 
 @test "a build that writes outside of its folder fails" {
@@ -311,12 +346,26 @@ END
     "$ABBA" run --no-lock t/p --build make --product out/prog --baseline git:HEAD \
         --candidate git:first --no-merge-base -q >out.txt 2>err.txt &
     pid=$!
-    started() { compgen -G "$HOME/.cache/abba/builds/*/tree/started" >/dev/null; }
-    wait_for started
+    wait_for build_started
     kill -TERM "$pid"
     status=0
     wait "$pid" || status=$?
     [ "$status" = 143 ]
     wait_for no_process 'sleep 300.125'
+    nothing_left
+}
+
+@test "a build that will not hear of a signal is killed" {
+    printf 'all:\n\ttrap "" TERM; touch started; sleep 300.225; sleep 300.225\n' >Makefile
+    git commit -q -a -m stubborn
+    "$ABBA" run --no-lock t/p --build make --product out/prog --baseline git:HEAD \
+        --candidate git:first --no-merge-base -q >out.txt 2>err.txt &
+    pid=$!
+    wait_for build_started
+    kill -TERM "$pid"
+    status=0
+    wait "$pid" || status=$?
+    [ "$status" = 143 ]
+    wait_for no_process 'sleep 300.225'
     nothing_left
 }
