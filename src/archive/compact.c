@@ -182,6 +182,11 @@ static uint32_t reason_number(struct compact *c, size_t m, const char *reason)
     return intern_text(&c->texts, reason ? reason : "");
 }
 
+static size_t run_count(const struct compact *c)
+{
+    return c->runs ? c->runs->count : 0;
+}
+
 /* The next run shares the texts of this one, if it has not those of the one before. */
 static void renew_like(struct compact *c, const struct kind *k, const struct sample *s,
                        const uint32_t *reasons)
@@ -191,7 +196,7 @@ static void renew_like(struct compact *c, const struct kind *k, const struct sam
     c->like.variant = k->variant;
     c->like.profile = k->profile;
     c->like.error = k->error;
-    if (c->count > 0 && k->shape == c->like_shape)
+    if (run_count(c) > 0 && k->shape == c->like_shape)
         return;
     c->like_shape = k->shape;
     arena_release(&c->like_memory);
@@ -307,20 +312,46 @@ static void put_numbers(struct compact *c, struct numbers *n, const struct kind 
         put_flow(n, &s->net.flows[i]);
 }
 
-static void make_room(struct compact *c, size_t words)
+/* Runs of a profile stand together, as a rule. */
+static void extend_span(struct compact *c, const char *profile)
 {
-    if (c->count == c->room) {
-        c->room = c->room ? c->room + c->room / 2 : 64;
-        c->starts = xreallocarray(c->starts, c->room, sizeof *c->starts);
+    size_t run = run_count(c), i = c->span_count;
+
+    while (i > 0 && c->spans[i - 1].profile != profile)
+        i--;
+    if (i == 0) {
+        c->spans = xreallocarray(c->spans, ++c->span_count, sizeof *c->spans);
+        i = c->span_count;
+        c->spans[i - 1] = (struct span){profile, run, run};
     }
-    if (c->word_count + words > c->word_room) {
-        c->word_room = c->word_room + c->word_room / 2 + words;
-        c->words = xreallocarray(c->words, c->word_room, sizeof *c->words);
-    }
-    ABBA_ASSERT(c->word_count + words <= UINT32_MAX);
+    c->spans[i - 1].end = run + 1;
 }
 
-void compact_add(struct compact *c, const struct sample *s, const struct plan *plan)
+static uint32_t *make_room(struct compact *c, size_t words, struct err *err)
+{
+    if (words > SPILL_RECORD_WORDS) {
+        err_set(err, ERR_ARCHIVE, "a run has more figures than there is room for");
+        return NULL;
+    }
+    if (!c->runs)
+        c->runs = xcalloc(1, sizeof *c->runs);
+    return spill_begin(c->runs, words, err);
+}
+
+/* Numbers of the run into its record; returns how many words it has. */
+static size_t fill_record(struct compact *c, uint32_t *record, size_t slots, const struct kind *k,
+                          const struct sample *s, uint32_t *reasons)
+{
+    struct numbers n = {record + HEAD_WORDS, record + HEAD_WORDS + (slots + 15) / 16, 0};
+
+    record[0] = intern_add(&c->kinds, k, sizeof *k);
+    record[1] = (uint32_t)s->run;
+    record[2] = (uint32_t)s->pair;
+    put_numbers(c, &n, k, s, reasons);
+    return (size_t)(n.at - record);
+}
+
+int compact_add(struct compact *c, const struct sample *s, const struct plan *plan, struct err *err)
 {
     struct shape_metric *shape = xcalloc(s->metric_count + 1, sizeof *shape);
     uint32_t *reasons = xcalloc(s->metric_count + 1, sizeof *reasons);
@@ -331,29 +362,26 @@ void compact_add(struct compact *c, const struct sample *s, const struct plan *p
     kind.shape = intern_add(&c->shapes, shape, (s->metric_count + 1) * sizeof *shape);
     fill_kind(c, &kind, s, plan);
     slots += kind.flows * FLOW_SLOTS;
-    make_room(c, HEAD_WORDS + (slots + 15) / 16 + 2 * slots);
+    uint32_t *record = make_room(c, HEAD_WORDS + (slots + 15) / 16 + 2 * slots, err);
 
-    uint32_t *record = c->words + c->word_count;
-    record[0] = intern_add(&c->kinds, &kind, sizeof kind);
-    record[1] = (uint32_t)s->run;
-    record[2] = (uint32_t)s->pair;
-    memset(record + HEAD_WORDS, 0, (slots + 15) / 16 * sizeof *record);
-    struct numbers n = {record + HEAD_WORDS, record + HEAD_WORDS + (slots + 15) / 16, 0};
-    put_numbers(c, &n, &kind, s, reasons);
-    add_roles(c, &kind, s);
-    renew_like(c, &kind, s, reasons);
-    c->starts[c->count++] = (uint32_t)c->word_count;
-    c->word_count = (size_t)(n.at - c->words);
+    if (record) {
+        size_t words = fill_record(c, record, slots, &kind, s, reasons);
+
+        add_roles(c, &kind, s);
+        renew_like(c, &kind, s, reasons);
+        extend_span(c, kind.profile);
+        spill_end(c->runs, words);
+    }
     free(reasons);
     free(shape);
+    return record ? 0 : -1;
 }
 
 /* ---- reading ---- */
 
 static const uint32_t *record_of(const struct compact *c, size_t run)
 {
-    ABBA_ASSERT(run < c->count);
-    return c->words + c->starts[run];
+    return spill_at(c->runs, run);
 }
 
 static const struct kind *kind_of(const struct compact *c, const uint32_t *record)
@@ -457,9 +485,19 @@ void compact_flow(const struct compact *c, size_t run, size_t flow, struct net_f
     };
 }
 
+void compact_span(const struct compact *c, const char *profile, size_t *first, size_t *end)
+{
+    *first = *end = 0;
+    for (size_t i = 0; i < c->span_count; i++)
+        if (strings_same(c->spans[i].profile, profile)) {
+            *first = c->spans[i].first;
+            *end = c->spans[i].end;
+        }
+}
+
 const struct sample *compact_like(const struct compact *c)
 {
-    return c->count ? &c->like : NULL;
+    return run_count(c) ? &c->like : NULL;
 }
 
 void compact_release(struct compact *c)
@@ -469,8 +507,10 @@ void compact_release(struct compact *c)
     intern_release(&c->kinds);
     intern_release(&c->roles);
     arena_release(&c->like_memory);
-    free(c->words);
-    free(c->starts);
+    if (c->runs)
+        spill_release(c->runs);
+    free(c->runs);
+    free(c->spans);
     free(c->tails);
     *c = (struct compact){0};
 }

@@ -19,7 +19,7 @@
 #define LOADED_MAX_BYTES ((size_t)32 << 20)
 #define PROBES_MAX_BYTES ((size_t)32 << 20)
 #define REPORT_MAX_BYTES ((size_t)32 << 20)
-#define SAMPLES_MAX_BYTES ((uint64_t)2 << 30)
+#define SAMPLES_MAX_BYTES ((uint64_t)1 << 40)
 #define LINE_MAX_BYTES ((size_t)8 << 20)
 #define CHUNK_BYTES ((size_t)256 << 10)
 
@@ -193,8 +193,7 @@ static int keep_sample(struct archive_store *s, const char *line, size_t len,
         from->like = &a->samples[a->sample_count - 1];
     if (sample_decode(&a->samples[a->sample_count], line, len, from, &s->arena, err) < 0)
         return -1;
-    compact_add(&s->compact, &a->samples[a->sample_count++], a->plan);
-    return 0;
+    return compact_add(&s->compact, &a->samples[a->sample_count++], a->plan, err);
 }
 
 static int add_line(void *user, const char *line, size_t len, const struct lines *at,
@@ -209,10 +208,9 @@ static int add_line(void *user, const char *line, size_t len, const struct lines
         return keep_sample(s, line, len, &from, err);
     from.like = compact_like(&s->compact);
     int rc = sample_decode(&sample, line, len, &from, &passing, err);
-    if (rc == 0) {
-        compact_add(&s->compact, &sample, s->shown.plan);
-        s->shown.sample_count++;
-    }
+    if (rc == 0)
+        rc = compact_add(&s->compact, &sample, s->shown.plan, err);
+    s->shown.sample_count += rc == 0;
     arena_release(&passing);
     return rc;
 }

@@ -74,6 +74,9 @@ struct archive_run {
 
 struct archive_run archive_run(const struct archive *a, size_t run);
 
+/* Where the runs of a profile stand: from *first to before *end, others perhaps between them. */
+void archive_span(const struct archive *a, const char *profile, size_t *first, size_t *end);
+
 /* Its figure `m`. */
 void archive_metric(const struct archive *a, size_t run, size_t m, struct sample_metric *out);
 

@@ -41,6 +41,19 @@ struct archive_run archive_run(const struct archive *a, size_t run)
     };
 }
 
+void archive_span(const struct archive *a, const char *profile, size_t *first, size_t *end)
+{
+    *first = 0;
+    *end = a->sample_count;
+    if (!a->compact)
+        return;
+    compact_span(a->compact, profile, first, end);
+    if (*end > a->sample_count) /* the last runs may have been left out */
+        *end = a->sample_count;
+    if (*first > *end)
+        *first = *end;
+}
+
 void archive_metric(const struct archive *a, size_t run, size_t m, struct sample_metric *out)
 {
     if (a->compact)

@@ -311,3 +311,25 @@ char *files_dirname(struct arena *arena, const char *path)
         return arena_strdup(arena, "/");
     return arena_strndup(arena, path, (size_t)(slash - path));
 }
+
+const char *files_large_folder(void)
+{
+    const char *folder = getenv("TMPDIR");
+
+    return folder && folder[0] == '/' ? folder : "/var/tmp";
+}
+
+int files_open_nameless(const char *folder)
+{
+    struct buf name = BUF_INIT;
+    int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+    if (fd >= 0 || errno == ENOENT || errno == ENOTDIR)
+        return fd;
+    buf_printf(&name, "%s/abba-XXXXXX", folder); /* not every file system has such files */
+    fd = mkostemp(name.data, O_CLOEXEC);
+    if (fd >= 0)
+        unlink(name.data);
+    buf_release(&name);
+    return fd;
+}

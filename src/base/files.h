@@ -69,4 +69,12 @@ int files_take_name(const char *from, const char *to);
  * is not there is fine. */
 int files_remove_tree(const char *path, struct err *err);
 
+/* Where large files that nobody keeps are made: $TMPDIR, if that is an absolute path, or /var/tmp.
+ */
+const char *files_large_folder(void);
+
+/* A new file without a name in that folder, to be read and written; nothing leaves it behind. -1
+ * with errno. */
+int files_open_nameless(const char *folder);
+
 #endif

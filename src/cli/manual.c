@@ -176,5 +176,7 @@ void help_manual(struct buf *out)
                "Keys, region and address of the store that s3: addresses mean.\n.TP\n"
                ".B https_proxy\\fR, \\fBhttp_proxy\\fR, \\fBno_proxy\n"
                "As curl has them.\n.TP\n"
-               ".B TMPDIR\nWhere push makes the pack before it sends it; /var/tmp without it.\n");
+               ".B TMPDIR\nWhere push makes the pack before it sends it, and where the runs of an "
+               "archive of "
+               "a hundred thousand runs and more lie while it is judged; /var/tmp without it.\n");
 }

@@ -3,6 +3,7 @@
 #include "archive/pack.h"
 #include "base/buf.h"
 #include "base/digest.h"
+#include "base/files.h"
 #include "base/units.h"
 #include "base/url.h"
 #include "cli/carry.h"
@@ -40,19 +41,11 @@ static const char *const examples[] = {
     NULL};
 
 /* A file that nobody sees and nothing leaves behind. */
-static int open_draft(struct arena *arena, struct err *err)
+static int open_draft(struct err *err)
 {
-    const char *folder = getenv("TMPDIR");
+    const char *folder = files_large_folder();
+    int fd = files_open_nameless(folder);
 
-    if (!folder || folder[0] != '/')
-        folder = "/var/tmp";
-    int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (fd < 0) { /* not every file system has such files */
-        char *name = arena_printf(arena, "%s/abba-push-XXXXXX", folder);
-        fd = mkostemp(name, O_CLOEXEC);
-        if (fd >= 0)
-            unlink(name);
-    }
     return fd >= 0 ? fd : err_sys(err, ERR_SYSTEM, errno, "cannot make a file in '%s'", folder);
 }
 
@@ -93,7 +86,7 @@ static int send_pack(struct settings *s, struct store *store, int fd,
 static int pack_and_send(struct settings *s, struct store *store, struct buf *out, struct err *err)
 {
     const char *folder = packs_trim(s->operands.items[0], &s->arena);
-    int fd = open_draft(&s->arena, err);
+    int fd = open_draft(err);
     struct pack_result pack;
 
     if (fd < 0)

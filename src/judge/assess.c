@@ -144,7 +144,7 @@ void assess_stage(struct judged_stage *s, const struct judging *j, size_t profil
     size_t rows;
 
     *s = (struct judged_stage){0};
-    stage_collect(&s->stage, j->archive, profile, which, j->arena);
+    stage_collect(&s->stage, j->archive, profile, which, j->tables, j->arena);
     require_judged(j, &s->stage);
     rows = s->stage.metric_count * (s->stage.variants - 1);
     s->metrics = arena_array(j->arena, rows, sizeof(*s->metrics));
@@ -237,9 +237,10 @@ static void look_at_backend(struct assessment *x, const struct archive_run *run,
 /* Warm-ups are in no statistic, but they are runs; and any run may tell of a changed program. */
 static void look_at_runs(struct assessment *x, const struct judging *j, const struct profile *p)
 {
-    size_t in_block = 0;
+    size_t in_block = 0, first, end;
 
-    for (size_t i = 0; i < j->archive->sample_count; i++) {
+    archive_span(j->archive, p->name, &first, &end);
+    for (size_t i = first; i < end; i++) {
         const struct archive_run run = archive_run(j->archive, i);
 
         if (!strings_same(run.profile, p->name))
@@ -358,7 +359,7 @@ static void assess_unpaired(struct assessment *x, struct report_profile *out,
 {
     struct stage s;
 
-    stage_collect(&s, j->archive, profile, STAGE_MAIN, j->arena);
+    stage_collect(&s, j->archive, profile, STAGE_MAIN, j->tables, j->arena);
     count_runs(x, out, &s);
     look_at_runs(x, j, s.profile);
     x->decided.stage = s;

@@ -19,6 +19,7 @@ struct judging {
     const struct thresholds *limits; /* the plan's, or others */
     bool exploratory;                /* others */
     struct arena *arena;             /* of the report */
+    struct arena *tables;            /* of runs, of one profile at a time */
 };
 
 /* One stage, judged. gates and p_worse go with metrics. */
@@ -54,7 +55,8 @@ bool accepted_matches(const struct accepted *a, const struct profile *p, const c
 void assess_stage(struct judged_stage *s, const struct judging *j, size_t profile,
                   enum sample_stage which);
 
-/* Judges the profile with that index. The notes of *out are left empty. */
+/* Judges the profile with that index. The notes of *out are left empty. Its stages may be asked for
+ * runs until `tables` is released. */
 void assess_profile(struct assessment *x, struct report_profile *out, const struct judging *j,
                     size_t profile);
 

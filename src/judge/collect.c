@@ -36,8 +36,10 @@ static size_t block_of(const struct stage *s, const struct archive_run *sample)
 static void place_runs(struct stage *s, const struct archive *a)
 {
     uint32_t *attempt = xcalloc(s->blocks + 1, sizeof(*attempt));
+    size_t first, end;
 
-    for (size_t i = 0; i < a->sample_count; i++) {
+    archive_span(a, s->profile->name, &first, &end);
+    for (size_t i = first; i < end; i++) {
         const struct archive_run run = archive_run(a, i);
         size_t block = block_of(s, &run), variant = variant_index(s->plan, run.variant);
 
@@ -104,7 +106,7 @@ void stage_require(struct stage *s, const char *metric, struct arena *arena)
 }
 
 void stage_collect(struct stage *s, const struct archive *a, size_t profile,
-                   enum sample_stage which, struct arena *arena)
+                   enum sample_stage which, struct arena *tables, struct arena *arena)
 {
     const struct profile *p = &a->plan->profiles[profile];
     int pairs = plan_pairs(a->plan, p), least = plan_min_complete(a->plan, p);
@@ -116,7 +118,7 @@ void stage_collect(struct stage *s, const struct archive *a, size_t profile,
     /* A confirming stage may lack as many pairs as the main stage may. */
     least = blocks - (pairs - least);
     s->min_complete = least > 1 ? (size_t)least : 1;
-    s->run = arena_array(arena, s->blocks * s->variants, sizeof(*s->run));
+    s->run = arena_array(tables, s->blocks * s->variants, sizeof(*s->run));
     place_runs(s, a);
     name_metrics(s, arena);
 }

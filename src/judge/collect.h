@@ -29,9 +29,10 @@ struct stage {
     size_t metric_room;
 };
 
-/* Lays out one stage of the profile with that index. Memory is the arena's. */
+/* Lays out one stage of the profile with that index. The table of runs is in `tables`, which has to
+ * last as long as the stage is asked for them; all else in the other arena. */
 void stage_collect(struct stage *s, const struct archive *a, size_t profile,
-                   enum sample_stage which, struct arena *arena);
+                   enum sample_stage which, struct arena *tables, struct arena *arena);
 
 /* Makes sure that the metric is in the list, also when no run has it. */
 void stage_require(struct stage *s, const char *metric, struct arena *arena);

@@ -184,16 +184,20 @@ static void fill_verdict(struct report *r, const struct judging *j)
         r->verdict = verdict_worse(r->verdict, VERDICT_INCOMPLETE);
 }
 
-static void judge_all(const struct judging *j, struct report *r)
+static void judge_all(struct judging *j, struct report *r)
 {
     struct assessment *x = arena_array(j->arena, j->plan->profile_count, sizeof(*x));
+    struct arena tables = ARENA_INIT;
 
+    j->tables = &tables;
     fill_head(r, j);
     for (size_t i = 0; i < r->profile_count; i++) {
         assess_profile(&x[i], &r->profiles[i], j, i);
         notes_profile(&r->profiles[i], &x[i], j);
         r->runs_done += x[i].done;
         r->runs_planned += x[i].planned;
+        x[i].decided.stage.run = NULL;
+        arena_release(&tables);
     }
     r->finished = r->runs_done >= r->runs_planned;
     r->gating_verdicts = count_gates(j, x);
@@ -244,8 +248,11 @@ int judge_archive_with(const struct archive *a, const struct thresholds *t, stru
 bool judge_needs_confirm(const struct archive *a, const char *profile)
 {
     struct arena arena = ARENA_INIT;
-    struct judging j = {
-        .archive = a, .plan = a->plan, .limits = &a->plan->thresholds, .arena = &arena};
+    struct judging j = {.archive = a,
+                        .plan = a->plan,
+                        .limits = &a->plan->thresholds,
+                        .arena = &arena,
+                        .tables = &arena};
     struct judged_stage s = {0};
 
     for (size_t i = 0; i < a->plan->profile_count; i++) {

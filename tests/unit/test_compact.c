@@ -28,7 +28,9 @@ static int end(void **state)
 
 static void add(const struct sample *s)
 {
-    compact_add(&c, s, &series.plan);
+    struct err err = {.code = ERR_NONE};
+
+    assert_int_equal(compact_add(&c, s, &series.plan, &err), 0);
 }
 
 static struct sample *run(size_t variant)
@@ -175,7 +177,7 @@ static void a_usual_run_takes_few_bytes(void **state)
     }
     assert_int_equal(c.kinds.count, kinds);
     assert_int_equal(c.shapes.count, 1);
-    assert_true(c.word_count <= 1000 * (3 + 1 + 15));
+    assert_true(c.runs->used <= 1000 * (3 + 1 + 15));
 }
 
 static void ends_of_stderr_are_kept_of_the_first_runs_alone(void **state)

@@ -183,8 +183,11 @@ static void simulate_series(const struct workload *w, uint64_t *state, struct ta
 
     made_init(&s, 2, 0, 0);
     load_default_thresholds(&s);
-    j = (struct judging){
-        .archive = &s.archive, .plan = &s.plan, .limits = &s.plan.thresholds, .arena = &s.arena};
+    j = (struct judging){.archive = &s.archive,
+                         .plan = &s.plan,
+                         .limits = &s.plan.thresholds,
+                         .arena = &s.arena,
+                         .tables = &s.arena};
     run_stage(&s, STAGE_MAIN, 8, w, state);
     t[0].pairs += 8;
     if (judge_needs_confirm(&s.archive, "made/1")) {
@@ -275,7 +278,8 @@ static void interval_covers_at_n(size_t n, enum environment e, double effect)
         j = (struct judging){.archive = &s.archive,
                              .plan = &s.plan,
                              .limits = &s.plan.thresholds,
-                             .arena = &s.arena};
+                             .arena = &s.arena,
+                             .tables = &s.arena};
         run_stage(&s, STAGE_MAIN, n, &w, &seed);
         assess_stage(&stage, &j, 0, STAGE_MAIN);
         level = stage.metrics[0].level;
