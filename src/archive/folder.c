@@ -234,7 +234,8 @@ int folder_file(const struct folder *f, const char *name, uint64_t *size, struct
         close(fd);
         return err_set(err, ERR_ARCHIVE, "'%s/%s' is not a regular file", f->path, name);
     }
-    *size = (uint64_t)st.st_size;
+    if (size)
+        *size = (uint64_t)st.st_size;
     return fd;
 }
 
@@ -358,20 +359,27 @@ int folder_write(const struct folder *f, const char *name, const struct folder_p
     return 0;
 }
 
-int folder_replace(const struct folder *f, const char *name, const void *data, size_t len,
-                   struct err *err)
+static void draft_name(const char *name, char draft[64])
 {
-    const struct folder_part all = {data, len};
+    int n = snprintf(draft, 64, "%s.new", name);
+
+    ABBA_ASSERT(n > 0 && n < 64 && !strchr(name, '/'));
+}
+
+int folder_draft(const struct folder *f, const char *name, struct err *err)
+{
     char draft[64];
-    int n = snprintf(draft, sizeof draft, "%s.new", name);
 
-    ABBA_ASSERT(n > 0 && (size_t)n < sizeof draft && !strchr(name, '/'));
+    draft_name(name, draft);
     folder_remove(f, draft);
-    int fd = create(f, draft, 0, err);
-    if (fd < 0)
-        return -1;
+    return create(f, draft, 0, err);
+}
 
-    int rc = write_parts(fd, &all, 1);
+int folder_place(const struct folder *f, const char *name, int fd, int rc, struct err *err)
+{
+    char draft[64];
+
+    draft_name(name, draft);
     if (rc == 0 && !f->passing)
         rc = fsync(fd);
     if (close_written(fd, rc) < 0 || renameat(f->fd, draft, f->fd, name) < 0 ||
@@ -381,4 +389,13 @@ int folder_replace(const struct folder *f, const char *name, const void *data, s
         return -1;
     }
     return 0;
+}
+
+int folder_replace(const struct folder *f, const char *name, const void *data, size_t len,
+                   struct err *err)
+{
+    const struct folder_part all = {data, len};
+    int fd = folder_draft(f, name, err);
+
+    return fd < 0 ? -1 : folder_place(f, name, fd, write_parts(fd, &all, 1), err);
 }

@@ -56,8 +56,8 @@ int folder_make_kept(struct folder *f, struct err *err);
 /* Whether something of that name is there. */
 bool folder_has(const struct folder *f, const char *name);
 
-/* A descriptor to read a regular file, and its size. ERR_ARCHIVE; sys_errno is ENOENT where there
- * is none. */
+/* A descriptor to read a regular file, and its size (`size` may be NULL). ERR_ARCHIVE; sys_errno is
+ * ENOENT where there is none. */
 int folder_file(const struct folder *f, const char *name, uint64_t *size, struct err *err);
 
 /* Adds the whole of a file to `out`. ERR_ARCHIVE, also if it has more than `max` bytes. */
@@ -89,6 +89,13 @@ int folder_sync(const struct folder *f, struct err *err);
 /* Puts a file in place by rename, after it has reached the disk (unless passing). ERR_SYSTEM. */
 int folder_replace(const struct folder *f, const char *name, const void *data, size_t len,
                    struct err *err);
+
+/*
+ * The same for a file that is written piece by piece: a descriptor of what will take the place, and
+ * the taking of it, which closes the descriptor; `rc` is -1, with errno, where writing failed.
+ */
+int folder_draft(const struct folder *f, const char *name, struct err *err);
+int folder_place(const struct folder *f, const char *name, int fd, int rc, struct err *err);
 
 /* Removes a file; one that is not there is fine. */
 void folder_remove(const struct folder *f, const char *name);

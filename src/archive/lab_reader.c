@@ -60,7 +60,7 @@ static int check_plan(const struct lab_comparison *c, const struct archive *a, s
                    a->folder, c->name, a->plan->sha256, c->plan.sha256);
 }
 
-static int open_archives(struct lab_store *s, enum archive_keep keep, struct err *err)
+static int open_archives(struct lab_store *s, struct err *err)
 {
     size_t count = s->lab.comparison_count;
 
@@ -71,7 +71,7 @@ static int open_archives(struct lab_store *s, enum archive_keep keep, struct err
 
         if (!folder_has(&s->folder, c->folder))
             continue;
-        if (archive_open(&s->shown.archives[i], path, keep, err) < 0 ||
+        if (archive_open(&s->shown.archives[i], path, err) < 0 ||
             check_plan(c, s->shown.archives[i], err) < 0)
             return err_wrap(err, "comparison '%s'", c->name);
     }
@@ -98,7 +98,7 @@ static int read_end(struct lab_store *s, struct err *err)
     return rc;
 }
 
-int lab_open(struct lab_archive **out, const char *folder, enum archive_keep keep, struct err *err)
+int lab_open(struct lab_archive **out, const char *folder, struct err *err)
 {
     struct lab_store *s = xcalloc(1, sizeof *s);
 
@@ -107,7 +107,7 @@ int lab_open(struct lab_archive **out, const char *folder, enum archive_keep kee
     arena_init(&s->arena);
     buf_init(&s->report, 0);
     if (folder_open(&s->folder, folder, err) < 0 || read_lab(s, err) < 0 ||
-        open_archives(s, keep, err) < 0 || read_end(s, err) < 0) {
+        open_archives(s, err) < 0 || read_end(s, err) < 0) {
         lab_close(&s->shown);
         return -1;
     }

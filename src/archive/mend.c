@@ -6,11 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "archive/checksums.h"
+#include "archive/listing.h"
 #include "archive/names.h"
-#include "base/mem.h"
-
-#define TORN_MAX_BYTES ((size_t)1 << 30)
+#include "base/files.h"
+#include "base/sorted.h"
 
 /* ---- files that did not reach the disk ---- */
 
@@ -41,26 +40,41 @@ static bool failed(const struct sample *s)
     return s->status != SAMPLE_OK && s->status != SAMPLE_INTERRUPTED;
 }
 
+struct looking {
+    const struct archive *archive;
+    const struct folder *folder;
+    size_t whole; /* samples before the first of which a file lacks */
+    bool ended;
+};
+
+static int look_at_files(void *user, const struct sample *s, struct err *err)
+{
+    struct looking *l = user;
+
+    if (!l->ended && sample_whole(l->folder, s)) {
+        l->whole++;
+        return 0;
+    }
+    l->ended = true;
+    if (!failed(s))
+        return 0;
+    err_set(err, ERR_ARCHIVE,
+            "'%s': raw files of run %zu are missing or short, and run %llu failed by itself",
+            l->archive->folder, l->whole + 1, (unsigned long long)s->run);
+    return err_hint(err, "a failed run is never run again: this archive cannot go on");
+}
+
 int mend_whole_samples(const struct archive *a, size_t *count, struct err *err)
 {
     struct folder f;
-    size_t n = 0;
+    struct looking l = {.archive = a, .folder = &f};
 
-    ABBA_ASSERT(a->samples || a->sample_count == 0);
     if (folder_open(&f, a->folder, err) < 0)
         return -1;
-    while (n < a->sample_count && sample_whole(&f, &a->samples[n]))
-        n++;
+    int rc = archive_each(a, look_at_files, &l, err);
     folder_release(&f);
-    *count = n;
-    for (size_t i = n; i < a->sample_count; i++)
-        if (failed(&a->samples[i])) {
-            err_set(err, ERR_ARCHIVE,
-                    "'%s': raw files of run %zu are missing or short, and run %zu failed by itself",
-                    a->folder, n + 1, i + 1);
-            return err_hint(err, "a failed run is never run again: this archive cannot go on");
-        }
-    return 0;
+    *count = l.whole;
+    return rc;
 }
 
 /* ---- what is left over ---- */
@@ -68,37 +82,35 @@ int mend_whole_samples(const struct archive *a, size_t *count, struct err *err)
 struct mending {
     const struct folder *folder;
     const struct archive *archive;
-    struct checksums described; /* raw files of the samples that stay; checksums are not used */
-    unsigned long torn;         /* N */
-    struct arena arena;         /* names */
-    struct strings raw;         /* entries of raw/ */
+    struct listing described; /* raw files of the samples that stay */
+    unsigned long torn;       /* N */
+    struct sorted raw;        /* entries of raw/, with that */
 };
 
 static int note_entry(void *user, const char *entry, struct err *err)
 {
     struct mending *m = user;
     unsigned long n;
+    char name[300];
 
-    (void)err;
-    strings_add(&m->raw, &m->arena, arena_strdup(&m->arena, entry));
     if (strncmp(entry, "torn-", 5) == 0 && (n = strtoul(entry + 5, NULL, 10)) >= m->torn)
         m->torn = n + 1;
-    return 0;
+    snprintf(name, sizeof name, ARCHIVE_RAW "%s", entry);
+    return sorted_add(&m->raw, name, err);
 }
 
-static void list_described(struct mending *m)
+static int note_described(void *user, const struct sample *s, struct err *err)
 {
-    static const char none[DIGEST_HEX] =
-        "0000000000000000000000000000000000000000000000000000000000000000";
+    struct mending *m = user;
 
-    for (size_t i = 0; i < m->archive->sample_count; i++) {
-        const struct sample *s = &m->archive->samples[i];
+    for (size_t r = 0; r < s->role_count; r++)
+        for (size_t k = 0; k < s->roles[r].file_count; k++) {
+            const struct sample_file *f = &s->roles[r].files[k];
 
-        for (size_t r = 0; r < s->role_count; r++)
-            for (size_t k = 0; k < s->roles[r].file_count; k++)
-                checksums_add(&m->described, s->roles[r].files[k].path, none, 0);
-    }
-    checksums_sort(&m->described);
+            if (listing_add(&m->described, f->path, f->sha256, f->bytes, err) < 0)
+                return -1;
+        }
+    return 0;
 }
 
 static int drop_draft(void *user, const char *entry, struct err *err)
@@ -126,73 +138,95 @@ static int drop_kept_draft(void *user, const char *entry, struct err *err)
     return 0;
 }
 
-/* Offset of line `n` (0..) of a text, or its length. */
-static size_t line_start(const char *text, size_t len, size_t n)
+/* Where line `n` (0..) of the file begins, or its end. */
+static int line_start(int fd, size_t n, off_t *start)
 {
-    size_t at = 0;
+    char piece[64 << 10];
+    ssize_t got = 1;
 
-    for (; n > 0 && at < len; n--) {
-        const char *newline = memchr(text + at, '\n', len - at);
+    *start = 0;
+    while (n > 0 && (got = read(fd, piece, sizeof piece)) > 0) {
+        const char *at = piece, *end = piece + got, *newline = piece;
 
-        at = newline ? (size_t)(newline - text) + 1 : len;
+        while (n > 0 && (newline = memchr(at, '\n', (size_t)(end - at))) != NULL) {
+            at = newline + 1;
+            n--;
+        }
+        *start += n > 0 ? got : at - piece;
     }
-    return at;
+    return got < 0 ? -1 : 0;
 }
 
-/* The lines that stay are on disk before the rest is cut off, and the rest lies in raw/ by then. */
-static int move_tail(const struct mending *m, const struct buf *samples, size_t start,
-                     struct err *err)
+/* What follows in `from` goes into `to`, and onto the disk. */
+static int copy_rest(int from, int to)
 {
-    const struct folder_part rest = {samples->data + start, samples->len - start};
+    char piece[64 << 10];
+    ssize_t n;
+
+    while ((n = read(from, piece, sizeof piece)) > 0)
+        if (files_write_all(to, piece, (size_t)n) < 0)
+            return -1;
+    return n < 0 ? -1 : fsync(to);
+}
+
+/* The rest lies in raw/ before it is cut off, and what stays is on disk by then. */
+static int move_tail(const struct mending *m, int fd, off_t start, struct err *err)
+{
     char name[40];
-    int fd = -1, rc = -1;
+    int to, rc;
 
     snprintf(name, sizeof name, ARCHIVE_RAW "torn-%lu", m->torn);
-    if (folder_write(m->folder, name, &rest, 1, err) < 0 ||
-        (fd = folder_append(m->folder, name, err)) < 0)
+    if (lseek(fd, start, SEEK_SET) < 0 || (to = folder_create(m->folder, name, err)) < 0)
         return -1;
-    if (fsync(fd) == 0 && folder_sync(m->folder, err) == 0) {
-        close(fd);
-        if ((fd = folder_append(m->folder, ARCHIVE_SAMPLES, err)) < 0)
-            return -1;
-        rc = ftruncate(fd, (off_t)start) == 0 && fsync(fd) == 0 ? 0 : -1;
-    }
-    if (rc < 0)
-        err_sys(err, ERR_SYSTEM, errno, "cannot move the torn end of '%s/" ARCHIVE_SAMPLES "'",
-                m->folder->path);
-    close(fd);
+    rc = copy_rest(fd, to);
+    close(to);
+    if (rc == 0 && folder_sync(m->folder, err) < 0)
+        return -1;
+    to = rc == 0 ? folder_append(m->folder, ARCHIVE_SAMPLES, err) : -1;
+    if (rc == 0 && to < 0)
+        return -1;
+    if (rc < 0 || ftruncate(to, start) < 0 || fsync(to) < 0)
+        rc = err_sys(err, ERR_SYSTEM, errno, "cannot move the torn end of '%s/" ARCHIVE_SAMPLES "'",
+                     m->folder->path);
+    if (to >= 0)
+        close(to);
     return rc;
 }
 
 static int mend_samples(const struct mending *m, struct err *err)
 {
-    struct buf samples = BUF_INIT;
-    int rc = folder_read(m->folder, ARCHIVE_SAMPLES, TORN_MAX_BYTES, &samples, err);
+    uint64_t size;
+    off_t start;
+    int rc, fd = folder_file(m->folder, ARCHIVE_SAMPLES, &size, err);
 
-    if (rc == 0) {
-        size_t start = line_start(samples.data, samples.len, m->archive->sample_count);
-
-        if (start < samples.len)
-            rc = move_tail(m, &samples, start, err);
-    }
-    buf_release(&samples);
+    if (fd < 0)
+        return -1;
+    if (line_start(fd, m->archive->sample_count, &start) < 0)
+        rc = err_sys(err, ERR_SYSTEM, errno, "cannot read '%s/" ARCHIVE_SAMPLES "'",
+                     m->folder->path);
+    else
+        rc = start < (off_t)size ? move_tail(m, fd, start, err) : 0;
+    close(fd);
     return rc;
 }
 
 /* Raw files without a line make room for those of the run that takes the number. */
 static int move_orphans(struct mending *m, struct err *err)
 {
-    for (size_t i = 0; i < m->raw.count; i++) {
-        const char *entry = m->raw.items[i];
+    const char *name, *entry;
+    char torn[400];
+    int rc, known;
 
-        if (strncmp(entry, "torn-", 5) == 0 ||
-            checksums_find(&m->described, arena_printf(&m->arena, ARCHIVE_RAW "%s", entry)))
+    while ((rc = sorted_next(&m->raw, &name, err)) > 0) {
+        entry = name + strlen(ARCHIVE_RAW);
+        if (strncmp(entry, "torn-", 5) == 0)
             continue;
-        if (folder_rename_raw(m->folder, entry,
-                              arena_printf(&m->arena, "torn-%lu-%s", m->torn, entry), err) < 0)
+        known = listing_find(&m->described, name, err);
+        snprintf(torn, sizeof torn, "torn-%lu-%s", m->torn, entry);
+        if (known < 0 || (known == 0 && folder_rename_raw(m->folder, entry, torn, err) < 0))
             return -1;
     }
-    return 0;
+    return rc;
 }
 
 static int mend(struct mending *m, struct err *err)
@@ -204,9 +238,9 @@ static int mend(struct mending *m, struct err *err)
         return err_set(err, ERR_SYSTEM, "cannot write in '%s'", m->folder->path);
     if (folder_each(m->folder, "", drop_draft, m, err) < 0 ||
         folder_each(m->folder, ARCHIVE_PROGRAMS, drop_kept_draft, m, err) < 0 ||
-        folder_each(m->folder, ARCHIVE_RAW, note_entry, m, err) < 0)
+        folder_each(m->folder, ARCHIVE_RAW, note_entry, m, err) < 0 ||
+        archive_each(m->archive, note_described, m, err) < 0)
         return -1;
-    list_described(m);
     if (mend_samples(m, err) < 0 || move_orphans(m, err) < 0)
         return -1;
     return folder_sync(m->folder, err);
@@ -214,10 +248,11 @@ static int mend(struct mending *m, struct err *err)
 
 int mend_archive(const struct folder *f, const struct archive *a, struct err *err)
 {
-    struct mending m = {.folder = f, .archive = a, .torn = 1, .arena = ARENA_INIT};
+    struct mending m = {
+        .folder = f, .archive = a, .torn = 1, .described = LISTING_INIT, .raw = SORTED_INIT};
     int rc = mend(&m, err);
 
-    checksums_release(&m.described);
-    arena_release(&m.arena);
+    listing_release(&m.described);
+    sorted_release(&m.raw);
     return rc;
 }

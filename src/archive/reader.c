@@ -26,12 +26,10 @@
 /* An open archive, and what holds its memory. */
 struct archive_store {
     struct archive shown; /* first: the caller's pointer is ours */
-    enum archive_keep keep;
     struct folder folder;
     struct arena arena;
     struct json *series; /* texts of plan and machine are borrowed from it */
     struct buf report;
-    size_t sample_room;
     struct compact compact;
 };
 
@@ -179,23 +177,6 @@ struct lines {
     void *user;
 };
 
-/* A whole sample that stays. */
-static int keep_sample(struct archive_store *s, const char *line, size_t len,
-                       struct sample_source *from, struct err *err)
-{
-    struct archive *a = &s->shown;
-
-    if (a->sample_count == s->sample_room) {
-        s->sample_room = s->sample_room ? 2 * s->sample_room : 64;
-        a->samples = xreallocarray(a->samples, s->sample_room, sizeof *a->samples);
-    }
-    if (a->sample_count > 0)
-        from->like = &a->samples[a->sample_count - 1];
-    if (sample_decode(&a->samples[a->sample_count], line, len, from, &s->arena, err) < 0)
-        return -1;
-    return compact_add(&s->compact, &a->samples[a->sample_count++], a->plan, err);
-}
-
 static int add_line(void *user, const char *line, size_t len, const struct lines *at,
                     struct err *err)
 {
@@ -204,8 +185,6 @@ static int add_line(void *user, const char *line, size_t len, const struct lines
     struct arena passing = ARENA_INIT;
     struct sample sample;
 
-    if (s->keep == KEEP_SAMPLES)
-        return keep_sample(s, line, len, &from, err);
     from.like = compact_like(&s->compact);
     int rc = sample_decode(&sample, line, len, &from, &passing, err);
     if (rc == 0)
@@ -332,15 +311,16 @@ int archive_each(const struct archive *a, archive_visit *visit, void *user, stru
 static int read_checksums(struct archive_store *s, struct err *err)
 {
     struct archive *a = &s->shown;
-    struct buf text = BUF_INIT;
-    int rc = 0;
+    int fd, rc;
 
     a->finished = folder_has(&s->folder, CHECKSUMS_NAME);
-    if (a->finished) {
-        rc = folder_read(&s->folder, CHECKSUMS_NAME, CHECKSUMS_MAX_BYTES, &text, err);
-        digest_sha256(text.data, text.len, a->digest);
-    }
-    buf_release(&text);
+    if (!a->finished)
+        return 0;
+    fd = folder_file(&s->folder, CHECKSUMS_NAME, NULL, err);
+    if (fd < 0)
+        return -1;
+    rc = digest_sha256_fd(fd, CHECKSUMS_NAME, a->digest, NULL, err);
+    close(fd);
     return rc;
 }
 
@@ -401,12 +381,11 @@ static int read_loaded(struct archive_store *s, struct err *err)
     return rc;
 }
 
-int archive_open(struct archive **out, const char *folder, enum archive_keep keep, struct err *err)
+int archive_open(struct archive **out, const char *folder, struct err *err)
 {
     struct archive_store *s = xcalloc(1, sizeof *s);
 
     *out = NULL;
-    s->keep = keep;
     arena_init(&s->arena);
     buf_init(&s->report, 0);
     if (folder_open(&s->folder, folder, err) < 0 || read_series(s, err) < 0 ||
@@ -426,7 +405,6 @@ void archive_close(struct archive *a)
         return;
     struct archive_store *s = store_of(a);
 
-    free(a->samples);
     compact_release(&s->compact);
     json_free(s->series);
     buf_release(&s->report);

@@ -6,7 +6,7 @@
  * line.
  *
  * Runs are kept in little memory (archive/compact.h), and asked for by functions. Who needs whole
- * samples asks for them when opening, or has them read once more, one by one.
+ * samples has them read once more, one by one.
  */
 #ifndef ABBA_ARCHIVE_READER_H
 #define ABBA_ARCHIVE_READER_H
@@ -20,9 +20,6 @@
 #include "model/probes.h"
 #include "model/sample.h"
 
-/* Whether whole samples are kept beside: they take some KiB a run. */
-enum archive_keep { KEEP_COMPACT, KEEP_SAMPLES };
-
 struct compact;
 
 struct archive {
@@ -34,7 +31,7 @@ struct archive {
     struct earlier *earlier; /* series of the same plan that lay beside it, the oldest first */
     size_t earlier_count;
     struct compact *compact;     /* the runs, in the order of the file */
-    struct sample *samples;      /* the same with all that they have, or NULL */
+    struct sample *samples;      /* whole ones that somebody made, without `compact`; or NULL */
     size_t sample_count;         /* of the runs */
     bool finished;               /* SHA256SUMS is there */
     bool torn;                   /* the last line of samples.jsonl had no newline */
@@ -49,7 +46,7 @@ struct archive {
  * Opens and reads a whole archive; the plan's hash is made again and compared. ERR_ARCHIVE if it is
  * damaged or none, ERR_UNFINISHED if it ended before its plan was written.
  */
-int archive_open(struct archive **a, const char *folder, enum archive_keep keep, struct err *err);
+int archive_open(struct archive **a, const char *folder, struct err *err);
 void archive_close(struct archive *a); /* safe on NULL */
 
 /* ---- its runs, 0 .. sample_count - 1 ---- */
@@ -76,6 +73,10 @@ struct archive_run archive_run(const struct archive *a, size_t run);
 
 /* Where the runs of a profile stand: from *first to before *end, others perhaps between them. */
 void archive_span(const struct archive *a, const char *profile, size_t *first, size_t *end);
+
+/* The back end of the networks of a profile's runs, as the first that tells has it; NULL: none
+ * does. */
+const char *archive_backend(const struct archive *a, const char *profile);
 
 /* Its figure `m`. */
 void archive_metric(const struct archive *a, size_t run, size_t m, struct sample_metric *out);
@@ -126,7 +127,7 @@ bool lab_is_one(const char *folder);
  * Opens a lab and all archives that it has. An archive of another plan than lab.json gives for its
  * comparison is ERR_ARCHIVE, as is anything damaged.
  */
-int lab_open(struct lab_archive **l, const char *folder, enum archive_keep keep, struct err *err);
+int lab_open(struct lab_archive **l, const char *folder, struct err *err);
 void lab_close(struct lab_archive *l); /* safe on NULL */
 
 #endif

@@ -1,5 +1,6 @@
 /* The runs of an archive: packed as they were read, or whole samples where somebody made them. */
 #include "archive/compact.h"
+#include "base/strings.h"
 
 static const struct sample *whole(const struct archive *a, size_t run)
 {
@@ -52,6 +53,20 @@ void archive_span(const struct archive *a, const char *profile, size_t *first, s
         *end = a->sample_count;
     if (*first > *end)
         *first = *end;
+}
+
+const char *archive_backend(const struct archive *a, const char *profile)
+{
+    size_t first, end;
+
+    archive_span(a, profile, &first, &end);
+    for (size_t i = first; i < end; i++) {
+        const struct archive_run run = archive_run(a, i);
+
+        if (run.backend && strings_same(run.profile, profile))
+            return run.backend;
+    }
+    return NULL;
 }
 
 void archive_metric(const struct archive *a, size_t run, size_t m, struct sample_metric *out)

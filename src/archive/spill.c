@@ -1,7 +1,6 @@
 #include "archive/spill.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -56,11 +55,8 @@ static void read_block(const struct spill *s, struct spill_slot *slot)
 
         if (n < 0 && errno == EINTR)
             continue;
-        if (n <= 0) {
-            fprintf(stderr, "abba: cannot read back a file in '%s': %s\n", files_large_folder(),
-                    n < 0 ? strerror(errno) : "it became shorter");
-            abort();
-        }
+        if (n <= 0)
+            mem_lost(files_large_folder(), n < 0 ? errno : EIO);
         done += (size_t)n;
     }
 }

@@ -10,6 +10,7 @@
 
 #include "archive/checksums.h"
 #include "archive/folder.h"
+#include "archive/listing.h"
 #include "archive/names.h"
 #include "archive/sequence.h"
 #include "base/buf.h"
@@ -21,8 +22,7 @@
 struct check {
     const struct archive *archive;
     struct folder folder;
-    struct checksums disk;   /* of the files that are there, SHA256SUMS excepted */
-    struct checksums stated; /* in SHA256SUMS */
+    struct listing disk; /* the files that are there, SHA256SUMS excepted */
 };
 
 static int differs(const struct check *c, const char *name, const char *what, struct err *err)
@@ -44,8 +44,7 @@ static int hash_file(struct check *c, const char *name, struct err *err)
     close(fd);
     if (rc < 0)
         return err_wrap(err, "'%s'", c->folder.path);
-    checksums_add(&c->disk, name, hex, size);
-    return 0;
+    return listing_add(&c->disk, name, hex, size, err);
 }
 
 /* The list and its signature cannot stand in the list. */
@@ -116,51 +115,101 @@ static int hash_all(struct check *c, struct err *err)
         return -1;
     if (c->folder.kept_fd >= 0 && hash_folder(c, c->folder.kept_fd, ARCHIVE_PROGRAMS, err) < 0)
         return -1;
-    checksums_sort(&c->disk);
     return 0;
 }
 
 /* ---- SHA256SUMS ---- */
 
-/* The first file that one list has and the other has not, or has with another checksum. */
-static int compare_lists(const struct check *c, struct err *err)
-{
-    for (size_t i = 0; i < c->stated.count; i++) {
-        const struct checksum *there = checksums_find(&c->disk, c->stated.items[i].path);
+/* SHA256SUMS, line by line, beside what is there; `made` gets what it ought to be. */
+struct beside {
+    struct checksum_lines stated;
+    struct digest made;
+};
 
-        if (!there)
-            return differs(c, c->stated.items[i].path, "is missing", err);
-        if (strcmp(there->sha256, c->stated.items[i].sha256) != 0)
-            return differs(c, there->path, "is not the file that " CHECKSUMS_NAME " lists", err);
-    }
-    for (size_t i = 0; i < c->disk.count; i++)
-        if (!checksums_find(&c->stated, c->disk.items[i].path))
-            return differs(c, c->disk.items[i].path, "is not listed in " CHECKSUMS_NAME, err);
+/* Files that are there and come before the stated one, or are left at the end, are not listed. */
+static int check_line(struct check *c, struct beside *b, const char *stated, struct err *err)
+{
+    const struct listed *there = &c->disk.entry;
+    int order = !c->disk.given ? 1 : stated ? strcmp(there->path, stated) : -1;
+
+    if (order < 0)
+        return differs(c, there->path, "is not listed in " CHECKSUMS_NAME, err);
+    if (order > 0)
+        return differs(c, stated, "is missing", err);
+    if (strcmp(there->sha256, b->stated.sha256) != 0)
+        return differs(c, stated, "is not the file that " CHECKSUMS_NAME " lists", err);
+    digest_add(&b->made, there->sha256, strlen(there->sha256));
+    digest_add(&b->made, "  ", 2);
+    digest_add(&b->made, there->path, strlen(there->path));
+    digest_add(&b->made, "\n", 1);
     return 0;
 }
 
-static int check_bytes(struct check *c, const struct buf *stated, struct err *err)
+static int compare_lists(struct check *c, struct beside *b, struct err *err)
 {
-    struct buf made = BUF_INIT;
+    int line, file;
 
-    checksums_write(&c->disk, &made);
-    bool same = made.len == stated->len && memcmp(made.data, stated->data, made.len) == 0;
-    buf_release(&made);
-    return same ? 0 : differs(c, CHECKSUMS_NAME, "is not what comes out again", err);
+    for (;;) {
+        line = checksum_lines_next(&b->stated, err);
+        file = line < 0 ? -1 : listing_next(&c->disk, err);
+        if (line < 0 || file < 0)
+            return -1;
+        if (line == 0 && file == 0)
+            return 0;
+        if (check_line(c, b, line ? b->stated.path : NULL, err) < 0)
+            return -1;
+    }
 }
 
+static int open_lines(const struct check *c, struct checksum_lines *l, struct err *err)
+{
+    int fd = folder_file(&c->folder, CHECKSUMS_NAME, NULL, err);
+
+    if (fd < 0)
+        return -1;
+    checksum_lines_open(l, fd, CHECKSUMS_NAME);
+    return 0;
+}
+
+/* Every line is one, and they are in order. */
+static int check_form(const struct check *c, struct err *err)
+{
+    struct checksum_lines l;
+    int rc;
+
+    if (open_lines(c, &l, err) < 0)
+        return -1;
+    while ((rc = checksum_lines_next(&l, err)) > 0)
+        continue;
+    checksum_lines_close(&l);
+    return rc;
+}
+
+static int digest_list(const struct check *c, char hex[DIGEST_HEX], struct err *err)
+{
+    int fd = folder_file(&c->folder, CHECKSUMS_NAME, NULL, err), rc;
+
+    if (fd < 0)
+        return -1;
+    rc = digest_sha256_fd(fd, CHECKSUMS_NAME, hex, NULL, err);
+    close(fd);
+    return rc;
+}
+
+/* The list as it is, and as it comes out again from what is there. */
 static int check_sums(struct check *c, const char *digest, struct err *err)
 {
-    struct buf stated = BUF_INIT;
-    char hex[DIGEST_HEX];
-    int rc = -1;
+    struct beside b;
+    char hex[DIGEST_HEX], made[DIGEST_HEX];
 
-    if (folder_read(&c->folder, CHECKSUMS_NAME, CHECKSUMS_MAX_BYTES, &stated, err) == 0 &&
-        checksums_parse(&c->stated, stated.data, stated.len, CHECKSUMS_NAME, err) == 0 &&
-        compare_lists(c, err) == 0)
-        rc = check_bytes(c, &stated, err);
-    digest_sha256(stated.data, stated.len, hex);
-    buf_release(&stated);
+    if (check_form(c, err) < 0 || digest_list(c, hex, err) < 0 || open_lines(c, &b.stated, err) < 0)
+        return -1;
+    digest_begin(&b.made);
+    int rc = compare_lists(c, &b, err);
+    digest_finish(&b.made, made);
+    checksum_lines_close(&b.stated);
+    if (rc == 0 && strcmp(made, hex) != 0)
+        return differs(c, CHECKSUMS_NAME, "is not what comes out again", err);
     if (rc == 0 && digest && strcmp(hex, digest) != 0) {
         err_set(err, ERR_ARCHIVE, "the digest of '%s' is %s, not %s", c->folder.path, hex, digest);
         return err_hint(err, "it is another archive, or all of it was written anew");
@@ -170,42 +219,31 @@ static int check_sums(struct check *c, const char *digest, struct err *err)
 
 /* ---- raw files against samples ---- */
 
-static int check_raw_file(const struct check *c, const struct sample *s,
-                          const struct sample_role *role, const struct sample_file *f,
-                          struct err *err)
+/* A file that a run names is one of its own. */
+static int check_name(const struct sample *s, const struct sample_role *role,
+                      const struct sample_file *f, struct err *err)
 {
-    const struct checksum *there = checksums_find(&c->disk, f->path);
     char prefix[300];
 
     snprintf(prefix, sizeof prefix, ARCHIVE_RAW "%06llu-%s.", (unsigned long long)s->run,
              role->name);
-    if (strncmp(f->path, prefix, strlen(prefix)) != 0)
-        return err_set(err, ERR_ARCHIVE, "run %llu names '%s', which is not a file of its own",
-                       (unsigned long long)s->run, f->path);
-    if (!there)
-        return differs(c, f->path, "is missing", err);
-    if (there->bytes != f->bytes || strcmp(there->sha256, f->sha256) != 0)
-        return differs(c, f->path, "is not the file that its run's sample describes", err);
-    return 0;
+    if (strncmp(f->path, prefix, strlen(prefix)) == 0 && is_plain(f->path))
+        return 0;
+    return err_set(err, ERR_ARCHIVE, "run %llu names '%s', which is not a file of its own",
+                   (unsigned long long)s->run, f->path);
 }
-
-/* Which files on disk samples know. */
-struct describing {
-    const struct check *check;
-    bool *known; /* one a file of check->disk */
-};
 
 static int describe(void *user, const struct sample *s, struct err *err)
 {
-    struct describing *d = user;
+    struct listing *named = user;
 
     for (size_t r = 0; r < s->role_count; r++) {
         for (size_t k = 0; k < s->roles[r].file_count; k++) {
             const struct sample_file *f = &s->roles[r].files[k];
 
-            if (check_raw_file(d->check, s, &s->roles[r], f, err) < 0)
+            if (check_name(s, &s->roles[r], f, err) < 0 ||
+                listing_add(named, f->path, f->sha256, f->bytes, err) < 0)
                 return -1;
-            d->known[checksums_find(&d->check->disk, f->path) - d->check->disk.items] = true;
         }
     }
     return 0;
@@ -221,18 +259,59 @@ static bool may_be_alone(const struct check *c, const char *path)
            strncmp(path, ARCHIVE_RAW "torn-", strlen(ARCHIVE_RAW "torn-")) == 0;
 }
 
-static int check_raws(const struct check *c, struct err *err)
+static int check_described(const struct check *c, const struct listed *there,
+                           const struct listed *named, struct err *err)
 {
-    struct describing d = {c, xcalloc(c->disk.count + 1, sizeof *d.known)};
-    int rc = archive_has_files(c->archive) ? archive_each(c->archive, describe, &d, err) : 0;
+    if (there->bytes == named->bytes && strcmp(there->sha256, named->sha256) == 0)
+        return 0;
+    return differs(c, named->path, "is not the file that its run's sample describes", err);
+}
 
-    for (size_t i = 0; rc == 0 && i < c->disk.count; i++) {
-        const char *path = c->disk.items[i].path;
+/* Every file that is named, in the order of what is there. */
+static int compare_named(struct check *c, struct listing *named, struct err *err)
+{
+    int rc, there;
 
-        if (!may_be_alone(c, path) && !d.known[i])
-            rc = differs(c, path, "belongs to no run", err);
+    while ((rc = listing_next(named, err)) > 0) {
+        there = listing_find(&c->disk, named->entry.path, err);
+        if (there < 0)
+            return -1;
+        if (there == 0)
+            return differs(c, named->entry.path, "is missing", err);
+        if (check_described(c, &c->disk.entry, &named->entry, err) < 0)
+            return -1;
     }
-    free(d.known);
+    return rc;
+}
+
+/* Every file that is there, in the order of what is named. */
+static int compare_there(struct check *c, struct listing *named, struct err *err)
+{
+    int rc, known;
+
+    while ((rc = listing_next(&c->disk, err)) > 0) {
+        if (may_be_alone(c, c->disk.entry.path))
+            continue;
+        known = listing_find(named, c->disk.entry.path, err);
+        if (known < 0)
+            return -1;
+        if (known == 0)
+            return differs(c, c->disk.entry.path, "belongs to no run", err);
+    }
+    return rc;
+}
+
+static int check_raws(struct check *c, struct err *err)
+{
+    struct listing named = LISTING_INIT;
+    int rc = archive_has_files(c->archive) ? archive_each(c->archive, describe, &named, err) : 0;
+
+    if (rc == 0 && listing_rewind(&c->disk, err) == 0 && compare_named(c, &named, err) == 0 &&
+        listing_rewind(&c->disk, err) == 0 && listing_rewind(&named, err) == 0)
+        rc = compare_there(c, &named, err);
+    else
+        rc = -1;
+    listing_release(&named);
     return rc;
 }
 
@@ -303,31 +382,39 @@ static int unfinished(const struct archive *a, struct err *err)
     return -1;
 }
 
-/* Files that must be there, and nothing but what an archive has. */
-static int check_structure(const struct check *c, struct err *err)
+/* Whether abba makes files of that name; a copy of a program is named by its checksum. */
+static int check_place(const struct check *c, const struct listed *f, struct err *err)
 {
     static const char *const top[] = {ARCHIVE_SERIES, ARCHIVE_LOADED, ARCHIVE_PROBES,
                                       ARCHIVE_SAMPLES, ARCHIVE_REPORT};
 
-    if (c->archive->finished && !checksums_find(&c->disk, ARCHIVE_REPORT))
-        return differs(c, ARCHIVE_REPORT, "is missing", err);
-    for (size_t i = 0; i < c->disk.count; i++) {
-        const char *path = c->disk.items[i].path;
-        bool known = strncmp(path, ARCHIVE_RAW, strlen(ARCHIVE_RAW)) == 0;
+    if (strncmp(f->path, ARCHIVE_RAW, strlen(ARCHIVE_RAW)) == 0)
+        return 0;
+    if (strncmp(f->path, ARCHIVE_PROGRAMS, strlen(ARCHIVE_PROGRAMS)) == 0)
+        return strcmp(f->path + strlen(ARCHIVE_PROGRAMS), f->sha256) == 0
+                   ? 0
+                   : differs(c, f->path, "is not the file that its name says", err);
+    for (size_t k = 0; k < sizeof top / sizeof *top; k++)
+        if (strcmp(f->path, top[k]) == 0)
+            return 0;
+    return differs(c, f->path, "does not belong to an archive", err);
+}
 
-        for (size_t k = 0; k < sizeof top / sizeof *top; k++)
-            known = known || strcmp(path, top[k]) == 0;
-        if (strncmp(path, ARCHIVE_PROGRAMS, strlen(ARCHIVE_PROGRAMS)) == 0) {
-            known = true;
-            if (strcmp(path + strlen(ARCHIVE_PROGRAMS), c->disk.items[i].sha256) != 0)
-                return differs(c, path, "is not the file that its name says", err);
-        }
-        if (!known)
-            return differs(c, path, "does not belong to an archive", err);
-    }
-    if (c->archive->finished && c->archive->torn)
+/* Files that must be there, and nothing but what an archive has. */
+static int check_structure(struct check *c, struct err *err)
+{
+    int rc;
+
+    if (c->archive->finished && !folder_has(&c->folder, ARCHIVE_REPORT))
+        return differs(c, ARCHIVE_REPORT, "is missing", err);
+    if (listing_rewind(&c->disk, err) < 0)
+        return -1;
+    while ((rc = listing_next(&c->disk, err)) > 0)
+        if (check_place(c, &c->disk.entry, err) < 0)
+            return -1;
+    if (rc == 0 && c->archive->finished && c->archive->torn)
         return differs(c, ARCHIVE_SAMPLES, "ends in the middle of a line", err);
-    return 0;
+    return rc;
 }
 
 static int check_all(struct check *c, const char *digest, struct err *err)
@@ -341,47 +428,66 @@ static int check_all(struct check *c, const char *digest, struct err *err)
 
 int archive_verify(const struct archive *a, const char *digest, struct err *err)
 {
-    struct check c = {.archive = a};
+    struct check c = {.archive = a, .disk = LISTING_INIT};
 
     if (folder_open(&c.folder, a->folder, err) < 0)
         return -1;
     int rc = check_all(&c, digest, err);
-    checksums_release(&c.disk);
-    checksums_release(&c.stated);
+    listing_release(&c.disk);
     folder_release(&c.folder);
     return rc;
 }
 
-static int check_listed(struct check *c, const char *name, struct err *err)
-{
-    const struct checksum *there, *listed = checksums_find(&c->stated, name);
+/* Of what a verdict comes from. */
+static const char *const sources[] = {ARCHIVE_PROBES, ARCHIVE_SAMPLES, ARCHIVE_SERIES};
 
-    if (hash_file(c, name, err) < 0)
+#define SOURCES (sizeof sources / sizeof *sources)
+
+static int check_source(const struct check *c, const struct checksum_lines *l, struct err *err)
+{
+    char hex[DIGEST_HEX];
+    int fd = folder_file(&c->folder, l->path, NULL, err);
+
+    if (fd < 0)
         return -1;
-    checksums_sort(&c->disk);
-    there = checksums_find(&c->disk, name);
-    if (listed && strcmp(listed->sha256, there->sha256) == 0)
-        return 0;
-    return differs(c, name, "is not the file that " CHECKSUMS_NAME " lists", err);
+    int rc = digest_sha256_fd(fd, l->path, hex, NULL, err);
+    close(fd);
+    if (rc == 0 && strcmp(hex, l->sha256) != 0)
+        return differs(c, l->path, "is not the file that " CHECKSUMS_NAME " lists", err);
+    return rc;
+}
+
+static int check_sources(const struct check *c, struct checksum_lines *l, struct err *err)
+{
+    bool found[SOURCES] = {false};
+    int rc;
+
+    while ((rc = checksum_lines_next(l, err)) > 0)
+        for (size_t i = 0; i < SOURCES; i++) {
+            if (strcmp(l->path, sources[i]) != 0)
+                continue;
+            found[i] = true;
+            if (check_source(c, l, err) < 0)
+                return -1;
+        }
+    for (size_t i = 0; rc == 0 && i < SOURCES; i++)
+        if (!found[i] && folder_has(&c->folder, sources[i]))
+            return differs(c, sources[i], "is not listed in " CHECKSUMS_NAME, err);
+    return rc;
 }
 
 int archive_check_sources(const struct archive *a, struct err *err)
 {
     struct check c = {.archive = a};
-    struct buf stated = BUF_INIT;
-    int rc = -1;
+    struct checksum_lines lines;
 
     if (folder_open(&c.folder, a->folder, err) < 0)
         return -1;
-    if (folder_read(&c.folder, CHECKSUMS_NAME, CHECKSUMS_MAX_BYTES, &stated, err) == 0 &&
-        checksums_parse(&c.stated, stated.data, stated.len, CHECKSUMS_NAME, err) == 0 &&
-        check_listed(&c, ARCHIVE_SERIES, err) == 0)
-        rc = check_listed(&c, ARCHIVE_SAMPLES, err);
-    if (rc == 0 && folder_has(&c.folder, ARCHIVE_PROBES))
-        rc = check_listed(&c, ARCHIVE_PROBES, err);
-    buf_release(&stated);
-    checksums_release(&c.disk);
-    checksums_release(&c.stated);
+    int rc = open_lines(&c, &lines, err);
+    if (rc == 0) {
+        rc = check_sources(&c, &lines, err);
+        checksum_lines_close(&lines);
+    }
     folder_release(&c.folder);
     return rc;
 }

@@ -72,9 +72,7 @@ static int take_up(struct archive_writer *w, const char *name, struct err *err)
         return -1;
     int rc = digest_sha256_fd(fd, name, hex, &size, err);
     close(fd);
-    if (rc == 0)
-        checksums_add(&w->sums, name, hex, size);
-    return rc;
+    return rc == 0 ? listing_add(&w->sums, name, hex, size, err) : -1;
 }
 
 static int take_up_raw(void *user, const char *entry, struct err *err)
@@ -130,7 +128,7 @@ void archive_writer_free(struct archive_writer *w)
     if (w->samples_digest.context)
         digest_abandon(&w->samples_digest);
     folder_release(&w->folder);
-    checksums_release(&w->sums);
+    listing_release(&w->sums);
     redaction_release(&w->redaction);
     buf_release(&w->line);
     buf_release(&w->table);
@@ -158,8 +156,7 @@ int writer_put_file(struct archive_writer *w, const char *name, const char *text
     if (folder_replace(&w->folder, name, text, len, err) < 0)
         return -1;
     digest_sha256(text, len, hex);
-    checksums_add(&w->sums, name, hex, len);
-    return 0;
+    return listing_add(&w->sums, name, hex, len, err);
 }
 
 int writer_still_open(const struct archive_writer *w, struct err *err)
@@ -210,11 +207,24 @@ static int append_line(struct archive_writer *w, struct err *err)
     return 0;
 }
 
+/* Once a sample is there, its raw files belong to the archive. */
+static int list_raws(struct archive_writer *w, const struct sample *s, struct err *err)
+{
+    for (size_t r = 0; r < s->role_count; r++)
+        for (size_t i = 0; i < s->roles[r].file_count; i++) {
+            const struct sample_file *f = &s->roles[r].files[i];
+
+            if (listing_add(&w->sums, f->path, f->sha256, f->bytes, err) < 0) {
+                w->closed = true; /* a list that lacks a file must not be finished */
+                return -1;
+            }
+        }
+    return 0;
+}
+
 int archive_writer_sample(struct archive_writer *w, struct sample *s, const struct outcome *o,
                           struct arena *arena, struct err *err)
 {
-    size_t listed = w->sums.count;
-
     if (writer_still_open(w, err) < 0)
         return -1;
     if (writer_put_raws(w, s, o, arena, err) == 0) {
@@ -222,10 +232,9 @@ int archive_writer_sample(struct archive_writer *w, struct sample *s, const stru
         redact_sample(w, s, arena);
         sample_encode(s, &w->line);
         if (append_line(w, err) == 0)
-            return 0;
+            return list_raws(w, s, err);
     }
     writer_remove_raws(w, s);
-    checksums_truncate(&w->sums, listed);
     return -1;
 }
 
@@ -250,16 +259,51 @@ int archive_writer_sync(struct archive_writer *w, int64_t every_ns, struct err *
 
 /* ---- the end ---- */
 
-static int put_checksums(struct archive_writer *w, char digest[DIGEST_HEX], struct err *err)
+#define LIST_PIECE ((size_t)64 << 10)
+
+/* Writes what there is of the text, if it is enough or the last. */
+static int write_piece(int fd, struct buf *text, struct digest *d, size_t enough)
+{
+    if (text->len < enough)
+        return 0;
+    digest_add(d, text->data, text->len);
+    int rc = files_write_all(fd, text->data, text->len);
+    buf_clear(text);
+    return rc;
+}
+
+/* *rc: -1, with errno, where writing failed. */
+static int write_list(struct listing *sums, int fd, struct digest *d, int *rc, struct err *err)
 {
     struct buf text = BUF_INIT;
+    int more;
 
-    checksums_sort(&w->sums);
-    checksums_write(&w->sums, &text);
-    int rc = folder_replace(&w->folder, CHECKSUMS_NAME, text.data, text.len, err);
-    digest_sha256(text.data, text.len, digest);
+    while ((more = listing_next(sums, err)) > 0 && *rc == 0) {
+        buf_printf(&text, "%s  %s\n", sums->entry.sha256, sums->entry.path);
+        *rc = write_piece(fd, &text, d, LIST_PIECE);
+    }
+    if (more == 0 && *rc == 0)
+        *rc = write_piece(fd, &text, d, 1);
     buf_release(&text);
-    return rc;
+    return more < 0 ? -1 : 0;
+}
+
+static int put_checksums(struct archive_writer *w, char digest[DIGEST_HEX], struct err *err)
+{
+    struct digest d;
+    int rc = 0, fd = folder_draft(&w->folder, CHECKSUMS_NAME, err);
+
+    if (fd < 0)
+        return -1;
+    digest_begin(&d);
+    if (write_list(&w->sums, fd, &d, &rc, err) < 0) {
+        digest_abandon(&d);
+        close(fd);
+        folder_remove(&w->folder, CHECKSUMS_NAME ".new");
+        return -1;
+    }
+    digest_finish(&d, digest);
+    return folder_place(&w->folder, CHECKSUMS_NAME, fd, rc, err);
 }
 
 int archive_writer_finish(struct archive_writer *w, const char *report, size_t report_len,
@@ -273,11 +317,12 @@ int archive_writer_finish(struct archive_writer *w, const char *report, size_t r
     w->closed = true;
     digest_finish(&w->samples_digest, hex);
     w->samples_digest.context = NULL;
-    checksums_add(&w->sums, ARCHIVE_SAMPLES, hex, w->samples_bytes);
-    if (writer_list_probes(w, err) < 0)
+    if (listing_add(&w->sums, ARCHIVE_SAMPLES, hex, w->samples_bytes, err) < 0 ||
+        writer_list_probes(w, err) < 0)
         return -1;
-    if (w->has_loaded)
-        checksums_add(&w->sums, ARCHIVE_LOADED, w->loaded_sha256, w->loaded_bytes);
+    if (w->has_loaded &&
+        listing_add(&w->sums, ARCHIVE_LOADED, w->loaded_sha256, w->loaded_bytes, err) < 0)
+        return -1;
     if (writer_put_file(w, ARCHIVE_REPORT, report, report_len, err) < 0)
         return -1;
     return put_checksums(w, digest, err);

@@ -33,8 +33,8 @@ struct archive;
 int archive_writer_open(struct archive_writer **w, const char *folder, struct err *err);
 
 /*
- * Makes it ready to be added to. `a` is what a reader then found, sound as far as it goes
- * (KEEP_SAMPLES); only its samples stay, see archive/mend.h for what becomes of the rest.
+ * Makes it ready to be added to. `a` is what a reader then found, sound as far as it goes;
+ * only its samples stay, see archive/mend.h for what becomes of the rest.
  * ERR_SYSTEM if it cannot be written to.
  */
 int archive_writer_go_on(struct archive_writer *w, const struct archive *a, struct err *err);

@@ -188,7 +188,7 @@ int writer_list_probes(struct archive_writer *w, struct err *err)
     if (folder_read(&w->folder, ARCHIVE_PROBES, PROBES_MAX_BYTES, &text, err) < 0)
         return -1;
     digest_sha256(text.data, text.len, hex);
-    checksums_add(&w->sums, ARCHIVE_PROBES, hex, text.len);
+    int rc = listing_add(&w->sums, ARCHIVE_PROBES, hex, text.len, err);
     buf_release(&text);
-    return 0;
+    return rc;
 }

@@ -71,7 +71,7 @@ static int keep_open(struct archive_writer *w, int from, const char *path, const
     if (rc < 0)
         folder_remove(&w->folder, draft);
     else
-        checksums_add(&w->sums, name, hex, bytes);
+        rc = listing_add(&w->sums, name, hex, bytes, err);
     return rc;
 }
 

@@ -8,8 +8,8 @@
 
 #include <stdint.h>
 
-#include "archive/checksums.h"
 #include "archive/folder.h"
+#include "archive/listing.h"
 #include "archive/redact.h"
 #include "archive/writer.h"
 #include "base/buf.h"
@@ -20,7 +20,7 @@ struct archive_writer {
     int samples_fd;
     uint64_t samples_bytes;        /* whole lines in samples.jsonl */
     struct digest samples_digest;  /* of those lines */
-    struct checksums sums;         /* of everything that is complete */
+    struct listing sums;           /* of everything that is complete */
     struct redaction redaction;    /* empty: nothing is replaced */
     const struct earlier *earlier; /* for series.json */
     size_t earlier_count;
@@ -48,8 +48,8 @@ void writer_redact(const struct archive_writer *w, const char **text, struct are
 int writer_list_probes(struct archive_writer *w, struct err *err);
 
 /*
- * Writes the run's raw files and enters them in the sample's roles and the checksums. After an
- * error some may be there: writer_remove_raws removes them, not their checksums.
+ * Writes the run's raw files and enters them in the sample's roles. After an error some may be
+ * there: writer_remove_raws removes them.
  */
 int writer_put_raws(struct archive_writer *w, struct sample *s, const struct outcome *o,
                     struct arena *arena, struct err *err);

@@ -25,7 +25,6 @@ static int put_raw(struct archive_writer *w, const struct sample *s, struct samp
     if (folder_write(&w->folder, f->path, parts, 2, err) < 0)
         return -1;
     role->file_count++;
-    checksums_add(&w->sums, f->path, f->sha256, f->bytes);
     return 0;
 }
 

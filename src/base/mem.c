@@ -15,6 +15,12 @@ void mem_exhausted(size_t size)
     abort();
 }
 
+void mem_lost(const char *folder, int why)
+{
+    fprintf(stderr, "abba: cannot read back a file in '%s': %s\n", folder, strerror(why));
+    abort();
+}
+
 static size_t product(size_t count, size_t size)
 {
     size_t bytes;

@@ -21,6 +21,9 @@ void *xreallocarray(void *p, size_t count, size_t size) __attribute__((returns_n
 /* Prints that memory ran out, and aborts. */
 void mem_exhausted(size_t size) __attribute__((noreturn));
 
+/* The same where memory lies in a file of that folder, which cannot be read back. */
+void mem_lost(const char *folder, int why) __attribute__((noreturn));
+
 struct arena_block;
 
 struct arena {

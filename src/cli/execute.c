@@ -62,7 +62,7 @@ static int on_needs_confirm(void *user, const char *folder, const char *profile,
 {
     struct archive *a = NULL;
     (void)user;
-    if (archive_open(&a, folder, KEEP_COMPACT, err) != 0)
+    if (archive_open(&a, folder, err) != 0)
         return -1;
     int needed = judge_needs_confirm(a, profile);
     archive_close(a);
@@ -73,7 +73,7 @@ static int on_needs_confirm(void *user, const char *folder, const char *profile,
 static int on_report(void *user, const char *folder, struct buf *out, struct err *err)
 {
     struct session *x = user;
-    if (archive_open(&x->read, folder, KEEP_COMPACT, err) != 0 ||
+    if (archive_open(&x->read, folder, err) != 0 ||
         judge_archive(x->read, &x->report, &x->judged, err) != 0)
         return -1;
     report_encode(&x->report, out);

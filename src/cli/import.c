@@ -145,7 +145,7 @@ static int on_report(void *user, const char *folder, struct buf *out, struct err
     struct report r;
     struct settings *s = user;
 
-    if (archive_open(&a, folder, KEEP_COMPACT, err) < 0)
+    if (archive_open(&a, folder, err) < 0)
         return -1;
     int rc = judge_archive(a, &r, &s->arena, err);
     if (rc == 0)
@@ -160,7 +160,7 @@ static int show(struct settings *s, const char *folder, struct err *err)
     struct report r;
     int status = -1;
 
-    if (archive_open(&a, folder, KEEP_COMPACT, err) < 0)
+    if (archive_open(&a, folder, err) < 0)
         return -1;
     if (judge_archive(a, &r, &s->arena, err) == 0 &&
         execute_print(s, &r, a, folder, a->digest, err) == 0)

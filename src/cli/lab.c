@@ -51,7 +51,7 @@ static int state_of(const struct lab_session *x, size_t i, enum state *state, st
     *state = STATE_NEW;
     if (!files_exists(folder))
         return 0;
-    rc = archive_open(&a, folder, KEEP_COMPACT, err);
+    rc = archive_open(&a, folder, err);
     if (rc == 0)
         rc = judge_archive(a, &r, &arena, err);
     if (rc == 0)
@@ -157,9 +157,8 @@ static int conclude(struct lab_session *x, struct err *err)
     char digest[65];
     int status = -1;
 
-    if (lab_open(&l, x->folder, KEEP_COMPACT, err) == 0 &&
-        judge_lab(l, &r, &x->s->arena, err) == 0 && close_lab(x, l, &r, digest, err) == 0 &&
-        lab_print(x->s, &r, x->folder, digest, err) == 0)
+    if (lab_open(&l, x->folder, err) == 0 && judge_lab(l, &r, &x->s->arena, err) == 0 &&
+        close_lab(x, l, &r, digest, err) == 0 && lab_print(x->s, &r, x->folder, digest, err) == 0)
         status = lab_status(&r, true);
     lab_close(l);
     return status;
@@ -257,7 +256,7 @@ int lab_go_on(struct settings *s, const char *folder, struct err *err)
     struct lab_session x = {.s = s, .folder = folder, .held_fd = -1};
     int status = -1;
 
-    if (lab_check_format(s, err) < 0 || lab_open(&l, folder, KEEP_COMPACT, err) < 0)
+    if (lab_check_format(s, err) < 0 || lab_open(&l, folder, err) < 0)
         return -1;
     x.lab = l->lab;
     for (size_t i = 0; i < l->lab->comparison_count; i++) {
@@ -288,7 +287,7 @@ int lab_report(struct settings *s, const char *folder, struct err *err)
     }
     if (lab_check_format(s, err) < 0)
         return -1;
-    if (lab_open(&l, folder, KEEP_COMPACT, err) == 0 && lab_check_sources(l, err) == 0 &&
+    if (lab_open(&l, folder, err) == 0 && lab_check_sources(l, err) == 0 &&
         judge_lab(l, &r, &s->arena, err) == 0 && lab_print(s, &r, folder, l->digest, err) == 0)
         status = lab_status(&r, false);
     lab_close(l);

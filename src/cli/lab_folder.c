@@ -40,7 +40,7 @@ static int choose_named(const char *folder, const struct lab *lab, bool *fresh, 
         return err_set(err, ERR_USAGE,
                        "option '--archive': '%s' exists already, and is not the folder of a lab",
                        folder);
-    if (lab_open(&l, folder, KEEP_COMPACT, err) < 0)
+    if (lab_open(&l, folder, err) < 0)
         return -1;
     if (strcmp(l->lab->sha256, lab->sha256) != 0) {
         rc = err_set(err, ERR_USAGE,
@@ -60,7 +60,7 @@ static bool is_unfinished(const char *folder, const struct lab *lab)
     struct lab_archive *l = NULL;
     struct lab_report r;
     struct err ignored = {0};
-    bool found = lab_is_one(folder) && lab_open(&l, folder, KEEP_COMPACT, &ignored) == 0 &&
+    bool found = lab_is_one(folder) && lab_open(&l, folder, &ignored) == 0 &&
                  strcmp(l->lab->sha256, lab->sha256) == 0 &&
                  judge_lab(l, &r, &arena, &ignored) == 0 && !r.finished;
 

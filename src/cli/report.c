@@ -57,7 +57,7 @@ static int report(struct settings *s, struct err *err)
 
     if (lab_is_one(s->operands.items[0]))
         return lab_report(s, s->operands.items[0], err);
-    if (archive_open(&a, s->operands.items[0], KEEP_COMPACT, err) != 0)
+    if (archive_open(&a, s->operands.items[0], err) != 0)
         return -1;
     if (a->finished && archive_check_sources(a, err) != 0)
         goto out;

@@ -116,15 +116,15 @@ static int check_backends(const struct again *x, struct networks *n, struct err 
 {
     const struct archive *a = x->rerun.archive;
 
-    for (size_t i = 0; i < a->sample_count; i++) {
-        const struct profile *p = plan_find_profile(a->plan, a->samples[i].profile);
+    for (size_t i = 0; i < a->plan->profile_count; i++) {
+        const struct profile *p = &a->plan->profiles[i];
+        const char *backend = archive_backend(a, p->name), *why;
         struct network network;
-        const char *why;
 
-        if (!p || !a->samples[i].net.backend)
+        if (!backend)
             continue;
         network = p->network;
-        network.backend = net_backend_of(a->samples[i].net.backend);
+        network.backend = net_backend_of(backend);
         if (networks_find_tables(p, err) < 0 || networks_look(n, &x->s->arena, err) < 0)
             return -1;
         why = networks_why_not(n, &network);
@@ -132,7 +132,7 @@ static int check_backends(const struct again *x, struct networks *n, struct err 
             return err_set(err, ERR_CONFIG,
                            "profile '%s' was run with the back end '%s', which is not to be had "
                            "here: %s",
-                           p->name, a->samples[i].net.backend, why);
+                           p->name, backend, why);
     }
     return 0;
 }
@@ -170,7 +170,7 @@ static int open_again(struct again *x, struct planning *g, struct err *err)
     struct archive *look = NULL;
     const char *isolation = NULL;
 
-    if (archive_open(&look, folder, KEEP_COMPACT, err) < 0)
+    if (archive_open(&look, folder, err) < 0)
         return -1;
     isolation = isolation_here(look->plan, g, err);
     archive_close(look);

@@ -143,7 +143,7 @@ static int open_lab(struct verified *v, struct settings *s, const char *folder,
 {
     size_t archives = 0;
 
-    if (lab_open(&v->l, folder, KEEP_COMPACT, err) != 0 || lab_verify(v->l, expected, err) != 0 ||
+    if (lab_open(&v->l, folder, err) != 0 || lab_verify(v->l, expected, err) != 0 ||
         check_lab_reports(v, s, &archives, err) != 0)
         return -1;
     v->digest = v->l->digest;
@@ -159,8 +159,8 @@ static int open_lab(struct verified *v, struct settings *s, const char *folder,
 static int open_archive(struct verified *v, struct settings *s, const char *folder,
                         const char *expected, struct buf *text, struct err *err)
 {
-    if (archive_open(&v->a, folder, KEEP_COMPACT, err) != 0 ||
-        archive_verify(v->a, expected, err) != 0 || check_report(v->a, &v->report, s, err) != 0)
+    if (archive_open(&v->a, folder, err) != 0 || archive_verify(v->a, expected, err) != 0 ||
+        check_report(v->a, &v->report, s, err) != 0)
         return -1;
     v->digest = v->a->digest;
     buf_printf(text, "whole: %zu runs, plan %.12s..., report computed again\ndigest %s\n",

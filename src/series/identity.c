@@ -398,14 +398,12 @@ static void take_over_roles(struct identity *id, const struct archive *a)
 /* Abba may have ended between a run's line and its record. */
 static void add_unnoted_roles(struct identity *id, const struct archive *a)
 {
-    for (size_t i = 0; i < a->sample_count; i++)
-        for (size_t r = 0; r < a->samples[i].role_count; r++) {
-            const char *variant = a->samples[i].variant, *profile = a->samples[i].profile;
-            const char *role = a->samples[i].roles[r].name;
+    for (size_t i = 0; i < archive_role_count(a); i++) {
+        struct archive_role r = *archive_role(a, i);
 
-            if (plan_names(id, &variant, &profile, &role))
-                role_place(id, variant, profile, role);
-        }
+        if (plan_names(id, &r.variant, &r.profile, &r.role))
+            role_place(id, r.variant, r.profile, r.role);
+    }
 }
 
 void identity_go_on(struct identity *id, const struct archive *a)

@@ -20,7 +20,7 @@
 
 static int open_whole(struct rerun *r, const char *folder, struct err *err)
 {
-    if (archive_open(&r->archive, folder, KEEP_SAMPLES, err) < 0)
+    if (archive_open(&r->archive, folder, err) < 0)
         return err->code == ERR_UNFINISHED ? err_hint(err, "run the series anew") : -1;
     if (r->archive->plan->import)
         return err_set(err, ERR_CONFIG, "archive '%s' was imported: it holds no plan to run",

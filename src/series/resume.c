@@ -116,7 +116,7 @@ int resume_open(struct resumption *r, const char *folder, struct arena *arena, s
     *r = (struct resumption){0};
     if (archive_writer_open(&r->writer, folder, err) < 0)
         return -1;
-    if (archive_open(&r->archive, folder, KEEP_SAMPLES, err) < 0)
+    if (archive_open(&r->archive, folder, err) < 0)
         return err->code == ERR_UNFINISHED
                    ? err_hint(err, "only warm-up runs can be in it: run the series again")
                    : -1;

@@ -87,13 +87,9 @@ static bool is_entered(const struct series *s)
 static enum net_backend backend_before(const struct series *s)
 {
     const struct archive *a = s->options->resume ? s->options->resume->archive : s->options->like;
-    const char *profile = s->plan->profiles[s->profile].name;
-    enum net_backend backend = NET_BACKEND_AUTO;
+    const char *name = a ? archive_backend(a, s->plan->profiles[s->profile].name) : NULL;
 
-    for (size_t i = 0; a && i < a->sample_count && backend == NET_BACKEND_AUTO; i++)
-        if (a->samples[i].net.backend && strcmp(a->samples[i].profile, profile) == 0)
-            backend = net_backend_of(a->samples[i].net.backend);
-    return backend;
+    return name ? net_backend_of(name) : NET_BACKEND_AUTO;
 }
 
 /*

@@ -169,7 +169,7 @@ static void read_and_judge(const char *folder, struct buf *text, struct err *e)
     double opened, judged, encoded;
 
     cpu_since_last();
-    if (archive_open(&a, folder, KEEP_COMPACT, e) < 0)
+    if (archive_open(&a, folder, e) < 0)
         die(e);
     opened = cpu_since_last();
     if (judge_archive(a, &r, &arena, e) < 0)

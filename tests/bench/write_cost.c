@@ -106,7 +106,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: write_cost ARCHIVE FOLDER RUNS\n");
         return 2;
     }
-    if (archive_open(&a, argv[1], KEEP_SAMPLES, &e) < 0)
+    if (archive_open(&a, argv[1], &e) < 0)
         die(&e);
     if (a->sample_count == 0 || a->samples[0].role_count == 0)
         return 1;

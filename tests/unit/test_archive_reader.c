@@ -33,7 +33,7 @@ static struct archive *open_good(void)
     struct archive *a;
     struct err err = {0};
 
-    if (archive_open(&a, m.folder, KEEP_COMPACT, &err) < 0)
+    if (archive_open(&a, m.folder, &err) < 0)
         fail_msg("%s", err.msg);
     return a;
 }
@@ -43,7 +43,7 @@ static void refuses(enum err_code code, const char *complaint)
     struct archive *a;
     struct err err = {0};
 
-    if (archive_open(&a, m.folder, KEEP_COMPACT, &err) == 0)
+    if (archive_open(&a, m.folder, &err) == 0)
         fail_msg("it was read; expected: %s", complaint);
     assert_null(a);
     if (err.code != code || !strstr(err.msg, complaint))
@@ -97,33 +97,59 @@ static void the_machine_reads_back(void **state)
     archive_close(a);
 }
 
-static void a_compact_archive_has_no_samples_and_says_the_same(void **state)
+static int compare_with_run(void *user, const struct sample *s, struct err *err)
 {
-    (void)state;
-    struct archive *a = open_good(), *w;
-    struct err err = {0};
+    const struct archive *a = user;
+    const struct archive_run run = archive_run(a, s->run - 1);
     struct sample_metric x;
 
-    assert_int_equal(archive_open(&w, m.folder, KEEP_SAMPLES, &err), 0);
-    assert_null(a->samples);
-    for (size_t i = 0; i < a->sample_count; i++) {
-        const struct archive_run run = archive_run(a, i);
-        const struct sample *s = &w->samples[i];
+    (void)err;
+    assert_int_equal(run.run, s->run);
+    assert_int_equal(run.pair, s->pair);
+    assert_int_equal(run.slot, s->slot);
+    assert_int_equal(run.stage, s->stage);
+    assert_string_equal(run.variant, s->variant);
+    assert_string_equal(run.profile, s->profile);
+    assert_int_equal(run.metric_count, s->metric_count);
+    for (size_t k = 0; k < s->metric_count; k++) {
+        archive_metric(a, s->run - 1, k, &x);
+        assert_string_equal(x.name, s->metrics[k].name);
+        assert_true(x.value.status != VALUE_OK || x.value.number == s->metrics[k].value.number);
+    }
+    return 0;
+}
 
-        assert_int_equal(run.run, s->run);
-        assert_int_equal(run.pair, s->pair);
-        assert_int_equal(run.slot, s->slot);
-        assert_int_equal(run.stage, s->stage);
-        assert_string_equal(run.variant, s->variant);
-        assert_string_equal(run.profile, s->profile);
-        assert_int_equal(run.metric_count, s->metric_count);
-        for (size_t k = 0; k < s->metric_count; k++) {
-            archive_metric(a, i, k, &x);
-            assert_string_equal(x.name, s->metrics[k].name);
-            assert_true(x.value.status != VALUE_OK || x.value.number == s->metrics[k].value.number);
+static void runs_as_they_are_kept_say_what_samples_say(void **state)
+{
+    (void)state;
+    struct archive *a = open_good();
+    struct err err = {0};
+
+    assert_null(a->samples);
+    assert_int_equal(archive_each(a, compare_with_run, a, &err), 0);
+    archive_close(a);
+}
+
+static void a_profiles_runs_stand_in_its_span(void **state)
+{
+    (void)state;
+    struct archive *a = open_good();
+    size_t first, end, runs = 0;
+
+    for (size_t p = 0; p < a->plan->profile_count; p++) {
+        const char *name = a->plan->profiles[p].name;
+
+        archive_span(a, name, &first, &end);
+        for (size_t i = 0; i < a->sample_count; i++) {
+            bool own = strcmp(archive_run(a, i).profile, name) == 0;
+
+            assert_true(!own || (i >= first && i < end));
+            runs += own;
         }
     }
-    archive_close(w);
+    assert_int_equal(runs, a->sample_count);
+    archive_span(a, "none", &first, &end);
+    assert_int_equal(first, end);
     archive_close(a);
 }
 
@@ -168,18 +194,23 @@ static void samples_are_shown_one_by_one_until_one_is_refused(void **state)
     archive_close(a);
 }
 
-static void a_whole_archive_has_the_roles_of_all_runs(void **state)
+static int see_roles(void *user, const struct sample *s, struct err *err)
+{
+    (void)user;
+    (void)err;
+    assert_int_equal(s->role_count, 2);
+    assert_string_equal(s->roles[1].name, "sender");
+    assert_int_equal(s->roles[1].file_count, 1);
+    return 0;
+}
+
+static void an_archive_has_the_roles_of_all_runs(void **state)
 {
     (void)state;
-    struct archive *a;
+    struct archive *a = open_good();
     struct err err = {0};
 
-    assert_int_equal(archive_open(&a, m.folder, KEEP_SAMPLES, &err), 0);
-    for (size_t i = 0; i < a->sample_count; i++) {
-        assert_int_equal(a->samples[i].role_count, 2);
-        assert_string_equal(a->samples[i].roles[1].name, "sender");
-        assert_int_equal(a->samples[i].roles[1].file_count, 1);
-    }
+    assert_int_equal(archive_each(a, see_roles, NULL, &err), 0);
     archive_close(a);
 }
 
@@ -318,15 +349,14 @@ static void what_is_no_archive_is_told(void **state)
     const char *empty = arena_printf(&m.arena, "%s/empty", m.base);
 
     assert_int_equal(mkdir(empty, 0777), 0);
-    assert_int_equal(archive_open(&a, empty, KEEP_COMPACT, &err), -1);
+    assert_int_equal(archive_open(&a, empty, &err), -1);
     assert_int_equal(err.code, ERR_ARCHIVE);
     assert_non_null(strstr(err.msg, "is not an archive"));
     assert_true(err.hint[0]);
-    assert_int_equal(archive_open(&a, "/nonexistent/abba", KEEP_COMPACT, &err), -1);
+    assert_int_equal(archive_open(&a, "/nonexistent/abba", &err), -1);
     assert_int_equal(err.code, ERR_ARCHIVE);
     assert_non_null(strstr(err.msg, "no archive at '/nonexistent/abba'"));
-    assert_int_equal(archive_open(&a, made_archive_path(&m, "series.json"), KEEP_COMPACT, &err),
-                     -1);
+    assert_int_equal(archive_open(&a, made_archive_path(&m, "series.json"), &err), -1);
     assert_int_equal(err.code, ERR_ARCHIVE);
     assert_true(err.hint[0]);
 }
@@ -386,10 +416,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(everything_that_was_written_is_read),
         TEST(the_machine_reads_back),
-        TEST(a_compact_archive_has_no_samples_and_says_the_same),
+        TEST(runs_as_they_are_kept_say_what_samples_say),
         TEST(the_end_of_stderr_is_kept_of_a_run_that_failed),
         TEST(samples_are_shown_one_by_one_until_one_is_refused),
-        TEST(a_whole_archive_has_the_roles_of_all_runs),
+        TEST(an_archive_has_the_roles_of_all_runs),
+        TEST(a_profiles_runs_stand_in_its_span),
         TEST(roles_that_are_not_kept_are_checked_like_others),
         TEST(an_unfinished_archive_is_read),
         TEST(an_archive_cut_at_any_byte_gives_all_whole_lines),

@@ -342,7 +342,7 @@ static void a_full_disk_loses_only_the_sample_that_did_not_fit(void **state)
         assert_int_equal(made_archive_run(&full, 0, STAGE_WARMUP, 1, &err), 0);
     made_archive_stage(&full, 0, STAGE_MAIN);
     made_archive_finish(&full);
-    assert_int_equal(archive_open(&a, full.folder, KEEP_SAMPLES, &err), 0);
+    assert_int_equal(archive_open(&a, full.folder, &err), 0);
     assert_int_equal(a->sample_count, 6);
     if (archive_verify(a, full.digest, &err) < 0)
         fail_msg("%s", err.msg);
@@ -365,7 +365,7 @@ static void a_disk_that_is_full_at_the_end_leaves_an_unfinished_archive(void **s
     fill_disk(0);
     assert_int_equal(archive_writer_finish(full.writer, "{}", 2, digest, &err), -1);
     assert_int_equal(err.sys_errno, ENOSPC);
-    assert_int_equal(archive_open(&a, full.folder, KEEP_SAMPLES, &err), 0);
+    assert_int_equal(archive_open(&a, full.folder, &err), 0);
     assert_false(a->finished);
     assert_int_equal(a->sample_count, 2);
     assert_int_equal(archive_verify(a, NULL, &err), -1);

@@ -45,7 +45,7 @@ static int look(struct sequence_next *next, struct err *err)
     struct archive *a;
 
     *err = (struct err){0};
-    if (archive_open(&a, m.folder, KEEP_SAMPLES, err) < 0)
+    if (archive_open(&a, m.folder, err) < 0)
         fail_msg("%s", err->msg);
     int rc = sequence_next(a, next, err);
     assert_int_equal(sequence_check(a, err), rc);

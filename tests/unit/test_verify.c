@@ -54,7 +54,7 @@ static int verify(const char *digest, struct err *err)
     struct archive *a;
 
     *err = (struct err){0};
-    if (archive_open(&a, m.folder, KEEP_SAMPLES, err) < 0)
+    if (archive_open(&a, m.folder, err) < 0)
         return -1;
     int rc = archive_verify(a, digest, err);
     archive_close(a);
