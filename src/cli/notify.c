@@ -83,8 +83,8 @@ static const struct option_def what[] = {
     {.name = "require-notify",
      .kind = OPTION_FLAG,
      .offset = AT(require_notify),
-     .help = "exit 2 or 3 where passed or inconclusive could not be told; without it only the "
-             "verdict makes the exit status"},
+     .help = "exit 2 where it could not be told, whatever the verdict; without it only the verdict "
+             "makes the exit status"},
     {.name = "dry-run",
      .kind = OPTION_FLAG,
      .offset = AT(dry_run),
@@ -318,17 +318,17 @@ static void show(const struct ci_event *e, const struct notice *n, struct buf *o
     buf_printf(out, "\n%s", n->comment);
 }
 
-/* What could not be told changes an exit status only where that was asked for, and never a worse
- * one. */
+/* What could not be told changes the exit status only where that was asked for: then it is always the
+ * same one, so that whoever posts for another job can tell it from any verdict that is not good. */
 static int after_failure(const struct settings *s, int verdict, struct err *err)
 {
-    bool good = verdict == STATUS_PASSED || verdict == STATUS_INCONCLUSIVE;
-
     if (err->code == ERR_INTERRUPTED)
         return -1;
     err_wrap(err, "not told");
-    if (s->require_notify && good)
+    if (s->require_notify) {
+        err->code = ERR_CONFIG;
         return -1;
+    }
     terminal_error(err);
     return verdict;
 }

@@ -89,7 +89,7 @@ END
     grep -q "abba: no verdict" forge.json
     unset GITHUB_TOKEN
     gate post
-    expect_status 0
+    expect_status 2
     expect_err "no token"
     gate
     expect_status 2

@@ -238,7 +238,7 @@ END
         expect_err "not told: "
         expect_err "answers $status_ ($words)"
         notify --tries 2 --require-notify "$A"
-        [ "$status" = 2 ] || [ "$status" = 3 ] || fail "--require-notify: $status_"
+        expect_status 2
         in_gitlab
         notify --service gitlab --tries 2 "$A"
         expect_status 4
@@ -309,6 +309,12 @@ END
     expect_status 4
     expect_err "not told: commit status: POST 'http://127.0.0.1:1/repos/me/it/statuses/$SHA'"
     [ "$(grep -c 'not told' <<<"$err")" = 1 ]
+    # a verdict that is no good either does not hide it where it is required
+    notify --tries 1 nowhere
+    expect_status 5
+    notify --tries 1 --require-notify nowhere
+    expect_status 2
+    expect_err "not told: commit status: POST"
     export GITHUB_API_URL=http://service.invalid
     notify --tries 1 "$A"
     expect_err "a token goes over https only"
