@@ -342,10 +342,11 @@ static int take_up(struct session *x, struct resumption *r, const char *folder, 
 }
 
 int execute_comparison(struct settings *s, const struct plan *plan, const char *folder,
-                       const char *where, bool go_on, bool *interrupted, struct err *err)
+                       const char *where, const struct archive *like, bool go_on, bool *interrupted,
+                       struct err *err)
 {
     static const struct execute_options kept = {.keep = true};
-    struct session x = {.s = s, .options = &kept, .plan = *plan, .folder = folder};
+    struct session x = {.s = s, .options = &kept, .plan = *plan, .folder = folder, .like = like};
     struct series_result result = {0};
     struct resumption r = {0};
     int rc = go_on ? take_up(&x, &r, folder, err) : 0;

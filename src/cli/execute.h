@@ -44,10 +44,12 @@ int execute_resume(struct settings *s, struct resumption *r, struct err *err);
 /*
  * Runs one comparison of a lab: the plan into a new archive, or (`go_on`) what is left of it into
  * the one that is there. It is closed also where a signal ends it (*interrupted). `where` stands in
- * front of the progress. Prints no report.
+ * front of the progress. `like` (may be NULL): an archive with whose network back ends it is run.
+ * Prints no report.
  */
 int execute_comparison(struct settings *s, const struct plan *plan, const char *folder,
-                       const char *where, bool go_on, bool *interrupted, struct err *err);
+                       const char *where, const struct archive *like, bool go_on, bool *interrupted,
+                       struct err *err);
 
 /* A place that cannot be written to is told before the runs, not after them. */
 int execute_check_output(const struct settings *s, struct err *err);

@@ -25,9 +25,12 @@ struct lab_session {
     struct settings *s;
     const struct lab *lab;
     const char *folder;
-    int held_fd; /* of the folder; -1: not held */
-    bool fresh;  /* the folder is new */
-    size_t ran;  /* comparisons that had runs now */
+    int held_fd;                        /* of the folder; -1: not held */
+    bool fresh;                         /* the folder is new */
+    size_t ran;                         /* comparisons that had runs now */
+    const struct archive *const *likes; /* of each comparison; NULL: none */
+    lab_done *done;                     /* in place of printing the report; NULL: print */
+    void *user;
 };
 
 /* ---- what is there ---- */
@@ -96,8 +99,8 @@ static int run_comparison(struct lab_session *x, size_t i, enum state state, boo
         arena_printf(&x->s->arena, "%zu/%zu %s", i + 1, x->lab->comparison_count, c->name);
 
     x->ran++;
-    if (execute_comparison(x->s, &c->plan, archive_of(x, i), where, state == STATE_PARTIAL,
-                           interrupted, err) == 0)
+    if (execute_comparison(x->s, &c->plan, archive_of(x, i), where, x->likes ? x->likes[i] : NULL,
+                           state == STATE_PARTIAL, interrupted, err) == 0)
         return 0;
     err_wrap(err, "comparison '%s'", c->name);
     if (err->code != ERR_MEASURE)
@@ -150,6 +153,14 @@ static int close_lab(struct lab_session *x, const struct lab_archive *l, const s
     return rc;
 }
 
+static int show(struct lab_session *x, const struct lab_archive *l, const struct lab_report *r,
+                const char *digest, struct err *err)
+{
+    if (x->done)
+        return x->done(x->user, l, r, x->folder, digest, err);
+    return lab_print(x->s, r, x->folder, digest, err) == 0 ? lab_status(r, true) : -1;
+}
+
 static int conclude(struct lab_session *x, struct err *err)
 {
     struct lab_archive *l = NULL;
@@ -158,8 +169,8 @@ static int conclude(struct lab_session *x, struct err *err)
     int status = -1;
 
     if (lab_open(&l, x->folder, err) == 0 && judge_lab(l, &r, &x->s->arena, err) == 0 &&
-        close_lab(x, l, &r, digest, err) == 0 && lab_print(x->s, &r, x->folder, digest, err) == 0)
-        status = lab_status(&r, true);
+        close_lab(x, l, &r, digest, err) == 0)
+        status = show(x, l, &r, digest, err);
     lab_close(l);
     return status;
 }
@@ -271,6 +282,23 @@ int lab_go_on(struct settings *s, const char *folder, struct err *err)
 out:
     lab_close(l);
     return status;
+}
+
+int lab_run_again(struct settings *s, const struct lab *lab, const struct archive *const *likes,
+                  lab_done *done, void *user, struct err *err)
+{
+    struct lab_session x = {.s = s,
+                            .lab = lab,
+                            .held_fd = -1,
+                            .fresh = true,
+                            .likes = likes,
+                            .done = done,
+                            .user = user};
+
+    if (execute_check_output(s, err) < 0 || execute_check_key(s, true, err) < 0 ||
+        lab_folder_new(s, lab, &x.folder, err) < 0)
+        return -1;
+    return execute_lab(&x, err);
 }
 
 /* ---- reading one ---- */

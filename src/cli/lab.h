@@ -20,6 +20,18 @@ int lab_run(struct settings *s, struct err *err);
 /* `abba resume` of a lab's folder: the same with the plans that are there. */
 int lab_go_on(struct settings *s, const char *folder, struct err *err);
 
+/* What is done with the lab's report instead of printing it; returns the exit status or -1. */
+typedef int lab_done(void *user, const struct lab_archive *l, const struct lab_report *r,
+                     const char *folder, const char *digest, struct err *err);
+
+/* Runs all of a sealed lab into a new folder, comparison i with the network back ends of likes[i],
+ * and calls `done`. Returns what that returns, or -1. */
+int lab_run_again(struct settings *s, const struct lab *lab, const struct archive *const *likes,
+                  lab_done *done, void *user, struct err *err);
+
+/* `abba rerun` of a lab's folder. */
+int lab_rerun(struct settings *s, const char *folder, struct err *err);
+
 /* `abba report` of a lab's folder. */
 int lab_report(struct settings *s, const char *folder, struct err *err);
 

@@ -118,3 +118,12 @@ int lab_folder_choose(struct settings *s, const struct lab *lab, const char **fo
         terminal_note(s, arena_printf(&s->arena, "goes on in %s", *folder));
     return 0;
 }
+
+int lab_folder_new(struct settings *s, const struct lab *lab, const char **folder, struct err *err)
+{
+    *folder = s->archive ? s->archive : dated(lab, &s->arena);
+    if (!files_exists(*folder) || is_empty(*folder))
+        return 0;
+    err_set(err, ERR_USAGE, "option '--archive': '%s' exists already", *folder);
+    return err_hint(err, "a lab that is run again goes into a folder of its own");
+}

@@ -19,4 +19,7 @@ struct settings;
 int lab_folder_choose(struct settings *s, const struct lab *lab, const char **folder, bool *fresh,
                       struct err *err);
 
+/* --archive's folder, which must not be there, or a new dated name. ERR_USAGE. */
+int lab_folder_new(struct settings *s, const struct lab *lab, const char **folder, struct err *err);
+
 #endif

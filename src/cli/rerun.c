@@ -1,17 +1,13 @@
 #include "cli/commands.h"
 
 #include "base/buf.h"
+#include "cli/again.h"
 #include "cli/cli.h"
 #include "cli/execute.h"
-#include "cli/planning.h"
+#include "cli/lab.h"
 #include "cli/settings.h"
 #include "cli/terminal.h"
-#include "judge/judge.h"
-#include "judge/reproduce.h"
 #include "report/report.h"
-#include "series/rerun.h"
-
-#include <string.h>
 
 static const struct option_def options[] = {
     {.name = "archive",
@@ -65,29 +61,11 @@ static const struct option_group *const groups[] = {&group_rerun, &group_plain, 
 static const char *const examples[] = {
     "abba rerun archive/20240506T070809Z-flow-pingpong-1a2b3c4d",
     "the same plan, programs and seeds: do the verdicts come out again?",
-    "abba rerun ARCHIVE --allow-different", "with what is here now, whatever it is", NULL};
-
-/* An archive that is run again, from command line to outcome. */
-struct again {
-    struct settings *s;
-    struct rerun rerun;
-    struct report then;
-    struct arena arena;
-};
-
-static int status_of(enum reproduced outcome)
-{
-    switch (outcome) {
-    case REPRODUCED:
-    case NOTHING_JUDGED:
-        return STATUS_PASSED;
-    case NOT_REPRODUCED:
-        return STATUS_REGRESSED;
-    case CANNOT_TELL:
-        break;
-    }
-    return STATUS_INCOMPLETE;
-}
+    "abba rerun lab --archive lab-again",
+    "every comparison of a lab, with one summary",
+    "abba rerun ARCHIVE --allow-different",
+    "with what is here now, whatever it is",
+    NULL};
 
 static int on_done(void *user, const struct report *now, const struct archive *a,
                    const char *folder, const char *digest, struct err *err)
@@ -97,104 +75,29 @@ static int on_done(void *user, const struct report *now, const struct archive *a
     struct reproduction r;
     struct buf text = BUF_INIT;
 
-    reproduce(&r, &x->then, now, &x->arena);
-    r.files = x->rerun.differs;
-    r.kept = x->rerun.kept;
-    if (r.files.count == 0)
-        rerun_strangers(x->rerun.archive->loaded, a->loaded, &r.files, &x->arena);
-    machine_differences(x->rerun.archive->machine, a->machine, &r.machine, &x->arena);
+    again_compare(x, now, a, &r);
     style.archive = folder;
     style.digest = digest;
     reproduction_text(&r, &style, &text);
     int rc = terminal_result(x->s, &text, err);
     buf_release(&text);
-    return rc < 0 ? -1 : status_of(r.outcome);
-}
-
-/* Every network must be had with the back end that it had. */
-static int check_backends(const struct again *x, struct networks *n, struct err *err)
-{
-    const struct archive *a = x->rerun.archive;
-
-    for (size_t i = 0; i < a->plan->profile_count; i++) {
-        const struct profile *p = &a->plan->profiles[i];
-        const char *backend = archive_backend(a, p->name), *why;
-        struct network network;
-
-        if (!backend)
-            continue;
-        network = p->network;
-        network.backend = net_backend_of(backend);
-        if (networks_find_tables(p, err) < 0 || networks_look(n, &x->s->arena, err) < 0)
-            return -1;
-        why = networks_why_not(n, &network);
-        if (why)
-            return err_set(err, ERR_CONFIG,
-                           "profile '%s' was run with the back end '%s', which is not to be had "
-                           "here: %s",
-                           p->name, backend, why);
-    }
-    return 0;
-}
-
-static const char *isolation_here(const struct plan *plan, struct planning *g, struct err *err)
-{
-    if (!plan_has_network(plan))
-        return g->isolation;
-    return networks_look(&g->networks, &g->s->arena, err) < 0 ? NULL : g->networks.isolation;
-}
-
-/* Lists what is not as it was; more than that is asked for. */
-static int check_files(const struct again *x, struct err *err)
-{
-    const struct strings *d = &x->rerun.differs;
-
-    for (size_t i = 0; i < x->rerun.notes.count; i++)
-        terminal_note(x->s, x->rerun.notes.items[i]);
-    for (size_t i = 0; i < x->rerun.kept.count; i++)
-        terminal_note(x->s, x->rerun.kept.items[i]);
-    for (size_t i = 0; i < d->count && (d->count > 1 || x->s->allow_different); i++)
-        terminal_note(x->s, d->items[i]);
-    if (d->count == 0 || x->s->allow_different)
-        return 0;
-    if (d->count == 1)
-        err_set(err, ERR_CONFIG, "not what the archive was measured with: %s", d->items[0]);
-    else
-        err_set(err, ERR_CONFIG, "%zu things are not what the archive was measured with", d->count);
-    return err_hint(err, "--allow-different runs with what is here");
-}
-
-static int open_again(struct again *x, struct planning *g, struct err *err)
-{
-    const char *folder = x->s->operands.items[0];
-    struct archive *look = NULL;
-    const char *isolation = NULL;
-
-    if (archive_open(&look, folder, err) < 0)
-        return -1;
-    isolation = isolation_here(look->plan, g, err);
-    archive_close(look);
-    if (!isolation || rerun_open(&x->rerun, folder, isolation, &x->s->arena, err) < 0 ||
-        judge_archive(x->rerun.archive, &x->then, &x->arena, err) < 0)
-        return -1;
-    return check_files(x, err) < 0 ? -1 : check_backends(x, &g->networks, err);
+    return rc < 0 ? -1 : again_status(r.outcome);
 }
 
 static int rerun(struct settings *s, struct err *err)
 {
-    struct again x = {.s = s, .arena = ARENA_INIT};
+    const char *folder = s->operands.items[0];
+    struct again x = {.s = s};
     struct planning planning;
     int status = -1;
 
-    if (lab_is_one(s->operands.items[0])) {
-        err_set(err, ERR_USAGE, "'%s' holds several archives", s->operands.items[0]);
-        return err_hint(err, "name one of them, such as '%s/01-...'", s->operands.items[0]);
-    }
-    if (planning_init(&planning, s, err) == 0 && open_again(&x, &planning, err) == 0)
+    if (lab_is_one(folder))
+        return lab_rerun(s, folder, err);
+    if (planning_init(&planning, s, err) == 0 && again_open(&x, folder, &planning, err) == 0 &&
+        again_check(&x, &planning, err) == 0)
         status = s->plan ? planning_show(s, &x.rerun.plan, err)
                          : execute_again(s, &x.rerun.plan, x.rerun.archive, on_done, &x, err);
-    rerun_close(&x.rerun);
-    arena_release(&x.arena);
+    again_close(&x);
     return status;
 }
 
@@ -216,6 +119,9 @@ const struct command_def command_rerun = {
         "the report says so. A network is made by the back end "
         "that it had; where that is not to be had, nothing is run. On another machine only changes "
         "are compared, never absolute figures.\n\n"
+        "Of a lab (run --series) every comparison is run again, into a lab of its own, with one "
+        "summary: reproduced where each comparison that judged something is. What differs of any "
+        "of them is known before the first run. One that was interrupted is finished by resume.\n\n"
         "Exit 0: reproduced, or nothing was judged; 1: not reproduced; 2: something differs, or "
         "wrong usage; 3: cannot tell; 5: the archive is damaged, or is not one.",
     .groups = groups,

@@ -75,3 +75,14 @@ void reproduce(struct reproduction *r, const struct report *then, const struct r
         }
     r->outcome = outcome(r);
 }
+
+void reproduce_lab(struct lab_reproduction *l)
+{
+    static const enum reproduced order[] = {NOT_REPRODUCED, CANNOT_TELL, REPRODUCED};
+
+    l->outcome = NOTHING_JUDGED;
+    for (size_t k = sizeof order / sizeof *order; k-- > 0;)
+        for (size_t i = 0; i < l->comparison_count; i++)
+            if (l->comparisons[i].r.outcome == order[k])
+                l->outcome = order[k];
+}

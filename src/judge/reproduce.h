@@ -17,4 +17,8 @@ struct arena;
 void reproduce(struct reproduction *r, const struct report *then, const struct report *now,
                struct arena *arena);
 
+/* The outcome of a lab whose comparisons have theirs: what one of them does not show, it does not.
+ */
+void reproduce_lab(struct lab_reproduction *l);
+
 #endif

@@ -38,4 +38,15 @@ struct reproduction {
     struct strings machine;               /* what differs of the machine; none: the same */
 };
 
+/* The same of a lab: one outcome for all of its comparisons. */
+struct lab_reproduction {
+    const char *name;
+    enum reproduced outcome;
+    struct reproduced_comparison {
+        const char *name;
+        struct reproduction r; /* r.now NULL: it was not run again */
+    } * comparisons;
+    size_t comparison_count;
+};
+
 #endif

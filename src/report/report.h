@@ -29,6 +29,9 @@ void report_junit(const struct report *r, struct buf *out);
 void reproduction_text(const struct reproduction *r, const struct report_style *style,
                        struct buf *out);
 
+void lab_reproduction_text(const struct lab_reproduction *r, const struct report_style *style,
+                           struct buf *out);
+
 /* The same of a lab: what its comparisons say together, then each one's own report. */
 void lab_text(const struct lab_report *r, const struct report_style *style, struct buf *out);
 void lab_markdown(const struct lab_report *r, const struct report_style *style, struct buf *out);

@@ -19,20 +19,33 @@ static enum tone outcome_tone(enum reproduced outcome)
     return outcome == REPRODUCED ? TONE_GOOD : outcome == NOT_REPRODUCED ? TONE_BAD : TONE_WARN;
 }
 
+/* What the outcome rests on; nothing where nothing was judged. */
+static void put_ground(struct buf *out, const struct reproduction *r)
+{
+    if (!r->now)
+        buf_addstr(out, "it was not run again");
+    else if (r->outcome == CANNOT_TELL)
+        buf_printf(out, "the archived series is %s, this one %s", figure_verdict(r->then->verdict),
+                   figure_verdict(r->now->verdict));
+    else if (r->metric_count > 0)
+        buf_printf(out, "%zu of %zu judged verdicts agree; ", r->agreeing, r->metric_count);
+    if (r->outcome != CANNOT_TELL && r->apart > 0)
+        buf_printf(out, "the bounds of %zu do not overlap", r->apart);
+    else if (r->outcome != CANNOT_TELL && r->metric_count > 0)
+        buf_addstr(out, "bounds overlap");
+}
+
 /* The first line: the outcome, and what it rests on. */
 static void head(struct page *p, const struct reproduction *r)
 {
+    struct buf ground = BUF_INIT;
+
     page_say(p, outcome_tone(r->outcome), outcome_words(r->outcome));
-    if (r->outcome == CANNOT_TELL)
-        buf_printf(p->out, "  the archived series is %s, this one %s",
-                   figure_verdict(r->then->verdict), figure_verdict(r->now->verdict));
-    else if (r->metric_count > 0)
-        buf_printf(p->out, "  %zu of %zu judged verdicts agree; ", r->agreeing, r->metric_count);
-    if (r->outcome != CANNOT_TELL && r->apart > 0)
-        buf_printf(p->out, "the bounds of %zu do not overlap", r->apart);
-    else if (r->outcome != CANNOT_TELL && r->metric_count > 0)
-        buf_addstr(p->out, "bounds overlap");
+    put_ground(&ground, r);
+    if (ground.len > 0)
+        buf_printf(p->out, "  %s", ground.data);
     buf_addch(p->out, '\n');
+    buf_release(&ground);
 }
 
 /* "+2.1% [-0.3, +4.1]" */
@@ -121,29 +134,115 @@ static void list(struct page *p, const char *label, const struct strings *texts,
         page_labelled(p, i ? "" : label, texts->items[i]);
 }
 
+static struct page page_of(const struct report *r, const struct report_style *style,
+                           struct buf *out)
+{
+    return (struct page){.r = r,
+                         .style = style,
+                         .out = out,
+                         .arena = ARENA_INIT,
+                         .width = style->columns > 0 ? (size_t)style->columns : 0};
+}
+
+/* Files and machine, as they were and are. */
+static void surroundings(struct page *p, const struct reproduction *r)
+{
+    list(p, "files", &r->files, "programs, libraries and input are those of the archive");
+    if (r->kept.count > 0)
+        list(p, "kept", &r->kept, "");
+    list(p, "machine", &r->machine, "the same, as far as the archive describes it");
+    if (r->machine.count > 0)
+        page_labelled(p, "note",
+                      "another machine or another state of it: changes are compared, never "
+                      "absolute figures");
+}
+
+static void whereabouts(struct page *p)
+{
+    if (p->style->archive)
+        page_labelled(p, "archive", p->style->archive);
+    if (p->style->digest && p->style->digest[0])
+        page_labelled(p, "digest", p->style->digest);
+}
+
 void reproduction_text(const struct reproduction *r, const struct report_style *style,
                        struct buf *out)
 {
-    struct page p = {.r = r->now,
-                     .style = style,
-                     .out = out,
-                     .arena = ARENA_INIT,
-                     .width = style->columns > 0 ? (size_t)style->columns : 0};
+    struct page p = page_of(r->now, style, out);
 
     head(&p, r);
     table(&p, r);
-    list(&p, "files", &r->files, "programs, libraries and input are those of the archive");
-    if (r->kept.count > 0)
-        list(&p, "kept", &r->kept, "");
-    list(&p, "machine", &r->machine, "the same, as far as the archive describes it");
-    if (r->machine.count > 0)
-        page_labelled(&p, "note",
-                      "another machine or another state of it: changes are compared, never "
-                      "absolute figures");
+    surroundings(&p, r);
     page_labelled(&p, "plan", r->now->plan_sha256);
-    if (style->archive)
-        page_labelled(&p, "archive", style->archive);
-    if (style->digest && style->digest[0])
-        page_labelled(&p, "digest", style->digest);
+    whereabouts(&p);
+    arena_release(&p.arena);
+}
+
+/* ---- of a lab ---- */
+
+static void comparisons(struct page *p, const struct lab_reproduction *l)
+{
+    static const struct table_column columns[] = {
+        {.title = "comparison", .shrink = true},
+        {.title = "outcome", .gap = 2},
+        {.title = "", .gap = 2},
+    };
+    struct table t;
+
+    table_init(&t, columns, sizeof columns / sizeof *columns, &p->arena);
+    for (size_t i = 0; i < l->comparison_count; i++) {
+        const struct reproduction *r = &l->comparisons[i].r;
+        struct buf ground = BUF_INIT;
+
+        put_ground(&ground, r);
+        table_row(&t);
+        table_set(&t, 0, TONE_PLAIN, l->comparisons[i].name);
+        table_set(&t, 1, outcome_tone(r->outcome), outcome_words(r->outcome));
+        table_set(&t, 2, TONE_DIM, ground.len ? ground.data : "");
+        buf_release(&ground);
+    }
+    buf_addch(p->out, '\n');
+    table_write(&t, PAGE_INDENT, p->width, p->style->color, p->out);
+    buf_addch(p->out, '\n');
+}
+
+static size_t count_of(const struct lab_reproduction *l, enum reproduced outcome)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < l->comparison_count; i++)
+        n += l->comparisons[i].r.outcome == outcome;
+    return n;
+}
+
+/* All figures of a comparison that did not come out again; of the others, what they were run with
+ * where that is not what it was. */
+static void details(struct page *p, const struct reproduced_comparison *c, bool verbose)
+{
+    const struct reproduction *r = &c->r;
+    bool same = r->files.count == 0 && r->kept.count == 0 && r->machine.count == 0;
+
+    if (!r->now || (r->outcome != NOT_REPRODUCED && same && !verbose))
+        return;
+    page_say(p, TONE_BOLD, c->name);
+    buf_addch(p->out, '\n');
+    if (r->outcome == NOT_REPRODUCED || verbose)
+        table(p, r);
+    surroundings(p, r);
+    buf_addch(p->out, '\n');
+}
+
+void lab_reproduction_text(const struct lab_reproduction *l, const struct report_style *style,
+                           struct buf *out)
+{
+    struct page p = page_of(NULL, style, out);
+
+    page_say(&p, outcome_tone(l->outcome), outcome_words(l->outcome));
+    buf_printf(out, "  %zu of %zu comparisons", count_of(l, l->outcome), l->comparison_count);
+    buf_addch(out, '\n');
+    comparisons(&p, l);
+    for (size_t i = 0; i < l->comparison_count; i++)
+        details(&p, &l->comparisons[i], style->verbose);
+    whereabouts(&p);
     arena_release(&p.arena);
 }

@@ -358,3 +358,60 @@ END
     kill -INT "$pid"
     wait "$pid" || true
 }
+
+@test "a lab is run again: each comparison, one summary, a lab of its own" {
+    lab --archive L
+    expect_status 1
+    abba rerun --no-lock L --archive M
+    expect_status 0
+    [[ "$output" == "reproduced  2 of 3 comparisons"* ]] || fail "words"
+    grep -Eq '^  first +reproduced +2 of 2 judged verdicts agree' <<<"$output" || fail
+    grep -Eq '^  second +reproduced +1 of 1 judged verdicts agree' <<<"$output" || fail
+    grep -Eq '^  third +nothing was judged' <<<"$output" || fail
+    digest=${output##* }
+    abba verify M --digest "$digest"
+    expect_status 0
+    expect_out "whole: 3 of 3 comparisons"
+    abba report M
+    expect_status 1
+    # the same plans, and so the same lab
+    [ "$(grep -o '"plan_sha256": *"[^"]*"' L/*/series.json | cut -d: -f2- | sort)" = \
+        "$(grep -o '"plan_sha256": *"[^"]*"' M/*/series.json | cut -d: -f2- | sort)" ]
+    abba rerun --no-lock L --archive M
+    expect_status 2
+    expect_err "'M' exists already"
+}
+
+@test "a lab of which one comparison comes out otherwise is not reproduced; what differs is named" {
+    lab --archive L
+    printf '#!/bin/sh\necho value=10485760\n' >worse
+    abba rerun --no-lock L --archive M
+    expect_status 2
+    expect_err "comparison 'second': not what the archive was measured with: variant 'worse': program"
+    [ ! -e M ]
+    abba rerun --no-lock L --archive M --plan
+    expect_status 2
+    abba rerun --no-lock L --archive M --allow-different
+    expect_status 1
+    [[ "$output" == "not reproduced  1 of 3 comparisons"* ]] || fail "words"
+    grep -Eq '^  second +not reproduced +0 of 1 judged verdicts agree' <<<"$output" || fail
+    expect_out "variant 'worse': program"
+    expect_err "comparison 'second': variant 'worse'"
+    abba verify M
+    expect_status 0
+}
+
+@test "only a lab whose comparisons are all there is run again" {
+    lab --archive L
+    mv L/03-third away
+    abba rerun --no-lock L --archive M
+    expect_status 3
+    expect_err "unfinished: comparison 'third' has not begun"
+    expect_err "abba resume finishes the lab"
+    mv away L/03-third
+    echo x >>L/02-second/samples.jsonl
+    abba rerun --no-lock L --archive M
+    expect_status 5
+    expect_err second
+    [ ! -e M ]
+}
