@@ -2,7 +2,7 @@
 # Installs what the build and the tests need and this machine lacks: one apt-get install, with sudo
 # where the caller is not root. Says nothing when everything is there, and then needs no network.
 #
-# usage: tests/setup.sh [--check] build|demo|test|lint|deb|fuzz|bench|netem|pmu|s3|rtc|rtc-c|rtc-go|rtc-node|rtc-rust
+# usage: tests/setup.sh [--check] build|demo|test|lint|deb|fuzz|bench|netem|pmu|s3|rtc|rtc-c|rtc-go|rtc-node|rtc-jvm|rtc-rust
 #   --check   only say what is missing
 # Exit status: 0 all is there now; 2 something is missing and could not be installed.
 #
@@ -68,6 +68,11 @@ golang                command go
 '
 rtc_node_needs='
 npm                   command npm
+'
+rtc_jvm_needs='
+default-jdk-headless  command javac
+maven                 command mvn
+libpulse0             shared  libpulse.so.0
 '
 rtc_rust_needs='
 cargo                 command cargo
@@ -185,6 +190,7 @@ rtc) needs=$build_needs$rtc_c_needs$rtc_go_needs$rtc_node_needs$rtc_rust_needs ;
 rtc-c) needs=$build_needs$rtc_c_needs ;;
 rtc-go) needs=$build_needs$rtc_go_needs ;;
 rtc-node) needs=$build_needs$rtc_node_needs ;;
+rtc-jvm) needs=$build_needs$rtc_jvm_needs ;;
 rtc-rust) needs=$build_needs$rtc_rust_needs ;;
 *)
     echo "usage: tests/setup.sh [--check] build|demo|test|lint|deb|fuzz|bench|netem|pmu|s3|rtc|rtc-*" >&2

@@ -45,6 +45,9 @@ END
 @test "libwebrtc: both shapes, through to the archive" {
     try_stack libwebrtc
 }
+@test "libwebrtc from Java: both shapes, through to the archive" {
+    try_stack libwebrtc-jvm
+}
 
 # ---- what is not there -------------------------------------------------------------------------
 
@@ -73,8 +76,8 @@ build_harnesses() { # SETTINGS...
     path_without go npm cargo javac
     build_harnesses
     expect_status 0
-    for name in pion libdatachannel libwebrtc; do
-        [ "$(grep -c "note: runner '$name' left out: there is no \(go\|npm\) here" <<<"$output")" = 1 ] ||
+    for name in pion libdatachannel libwebrtc libwebrtc-jvm; do
+        [ "$(grep -c "note: runner '$name' left out: there is no \(go\|npm\|javac\) here" <<<"$output")" = 1 ] ||
             fail "no note of $name"
         [ ! -e "b/runners/$name/$name" ]
     done
