@@ -4,6 +4,9 @@
 #ifndef ABBA_ARCHIVE_NAMES_H
 #define ABBA_ARCHIVE_NAMES_H
 
+/* "report" in series.json: which keys report.json may have, so that it can be made again byte for
+ * byte. 1, where series.json has none: without tables of variants, CPU sets and regimes. */
+#define ARCHIVE_REPORT_KEYS 2
 #define ARCHIVE_FORMAT 1 /* "abba" in series.json; a change of keys or meaning raises it */
 
 #define ARCHIVE_SERIES "series.json"

@@ -80,6 +80,20 @@ static int read_format(const struct fields *f, struct err *err)
     return err_hint(err, "it was made by a later abba");
 }
 
+static int read_report_keys(const struct fields *f, struct archive *a, struct err *err)
+{
+    int64_t keys = 1;
+
+    if (fields_int(f, "report", FIELDS_OPTIONAL, 1, JSON_MAX_INTEGER, &keys, err) < 0)
+        return -1;
+    a->has_tables = keys >= ARCHIVE_REPORT_KEYS;
+    if (keys <= ARCHIVE_REPORT_KEYS)
+        return 0;
+    err_set(err, ERR_ARCHIVE, "'%s': a report with the keys %lld is not known", f->file,
+            (long long)keys);
+    return err_hint(err, "it was made by a later abba");
+}
+
 static int decode_earlier(struct archive_store *s, const struct fields *f, struct err *err)
 {
     static const char *const keys[] = {"archive", "started", "verdict", "digest", NULL};
@@ -105,15 +119,15 @@ static int decode_earlier(struct archive_store *s, const struct fields *f, struc
 
 static int decode_series(struct archive_store *s, const char *file, struct err *err)
 {
-    static const char *const keys[] = {"abba",        "tool", "started", "machine",
-                                       "plan_sha256", "plan", "earlier", NULL};
+    static const char *const keys[] = {"abba", "tool",    "started", "machine", "plan_sha256",
+                                       "plan", "earlier", "report",  NULL};
     struct archive *a = &s->shown;
     struct plan *plan = arena_alloc(&s->arena, sizeof *plan);
     struct machine *machine = arena_alloc(&s->arena, sizeof *machine);
     struct fields f, plan_part, machine_part;
 
     if (fields_init(&f, file, s->series, err) < 0 || read_format(&f, err) < 0 ||
-        fields_known(&f, keys, err) < 0 ||
+        fields_known(&f, keys, err) < 0 || read_report_keys(&f, a, err) < 0 ||
         fields_string(&f, "tool", FIELDS_REQUIRED, &a->tool, err) < 0 ||
         fields_string(&f, "started", FIELDS_REQUIRED, &a->started, err) < 0 ||
         decode_earlier(s, &f, err) < 0 ||

@@ -28,6 +28,7 @@ struct archive {
     const struct machine *machine;
     const char *tool;        /* "abba 0.1.0" that made it */
     const char *started;     /* when series.json was written: UTC, ISO 8601 */
+    bool has_tables;         /* its report has tables; one of an older abba has none */
     struct earlier *earlier; /* series of the same plan that lay beside it, the oldest first */
     size_t earlier_count;
     struct compact *compact;     /* the runs, in the order of the file */

@@ -61,6 +61,8 @@ static void encode_series(const struct archive_writer *writer, const struct plan
     jw_key(&w, "plan");
     jw_raw(&w, plan_text->data, plan_text->len);
     encode_earlier(writer, &w);
+    jw_key(&w, "report");
+    jw_int(&w, ARCHIVE_REPORT_KEYS);
     jw_object_end(&w);
     buf_release(&tool);
 }

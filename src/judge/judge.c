@@ -9,6 +9,9 @@
 #include "judge/exact.h"
 #include "judge/notes.h"
 #include "judge/power.h"
+#include "judge/regimes.h"
+#include "judge/scaling.h"
+#include "judge/table.h"
 
 /* ---- over all profiles ---- */
 
@@ -204,6 +207,12 @@ static void judge_all(struct judging *j, struct report *r)
     fill_holm(r, j, x);
     fill_alarms(r, j, x);
     fill_worst(r, j->arena);
+    if (j->archive->has_tables) {
+        for (size_t i = 0; i < r->profile_count; i++)
+            table_fill(r, x, i, j);
+        scaling_fill(r, x, j);
+        regimes_fill(r, x, j);
+    }
     fill_verdict(r, j);
     notes_series(r, x, j);
 }

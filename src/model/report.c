@@ -60,3 +60,21 @@ const struct report_failure *report_failure_of(const struct report_profile *p, c
             return &p->failures[i];
     return NULL;
 }
+
+const struct report_metric *report_metric_of(const struct report_profile *p, const char *candidate,
+                                             const char *metric)
+{
+    for (size_t i = 0; i < p->metric_count; i++)
+        if (strcmp(p->metrics[i].metric, metric) == 0 &&
+            strcmp(p->metrics[i].candidate, candidate) == 0)
+            return &p->metrics[i];
+    return NULL;
+}
+
+const struct report_profile *report_profile_of(const struct report *r, const char *name)
+{
+    for (size_t i = 0; i < r->profile_count; i++)
+        if (strcmp(r->profiles[i].profile, name) == 0)
+            return &r->profiles[i];
+    return NULL;
+}

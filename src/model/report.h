@@ -121,6 +121,37 @@ struct report_outcome {
     size_t figure_count;
 };
 
+/* A metric that has a column in a table of variants. */
+struct report_column {
+    const char *metric, *unit;
+    enum metric_better better;
+    const char *profile; /* whose runs give the figures: a memory pass; NULL: the table's own */
+};
+
+/* One metric of one variant by itself. */
+struct report_cell {
+    double median, low, high; /* over the runs that have it; low and high: smallest and largest */
+    int runs, of;             /* with a usable value; all that abba did not interrupt itself */
+    const char *status; /* "ok"; else what most runs without a usable value have: the status of
+                           the value, of the run ("failed", "timeout", "invalid"), or "no_run" */
+    const char *reason; /* its first; NULL if none is known */
+};
+
+struct report_row {
+    const char *variant;
+    struct report_cell *cells; /* one a column */
+    size_t cell_count;
+};
+
+/* Variants side by side under one profile, the baseline first. Changes against the baseline stand
+ * with the profile's metrics. */
+struct report_table {
+    struct report_column *columns;
+    size_t column_count;
+    struct report_row *rows;
+    size_t row_count;
+};
+
 struct report_profile {
     const char *profile;
     enum verdict verdict;
@@ -138,11 +169,75 @@ struct report_profile {
     size_t outcome_count;
     struct report_aa *aa; /* A/A series only */
     size_t aa_count;
+    struct report_table *table;       /* of a series with several candidates; else NULL */
     struct report_summary *summaries; /* unpaired imported series only; it has no metrics then */
     size_t summary_count;
     struct strings notes;         /* slot effect, noise, sizing advice, ... */
     struct strings failure_notes; /* who failed how often, in words */
     struct strings unmeasured;    /* what was not measured, and why */
+};
+
+/* A set of CPUs that a matrix gave its profile. */
+struct report_cpu_set {
+    const char *cpus; /* "0-1"; "all" */
+    int count;        /* 0: all, however many those are */
+    const char *profile;
+};
+
+/* A variant on such a set; how many times as fast as on the base set. */
+struct report_scaled_cell {
+    struct report_cell cell;
+    double speedup; /* of its own medians; NaN on the base set, and where one of both is missing */
+};
+
+struct report_scaled {
+    const char *variant;
+    struct report_scaled_cell *cells; /* one a set */
+    size_t cell_count;
+};
+
+/* How variants get faster with CPUs: the profiles of a matrix that differ in nothing else. */
+struct report_scaling {
+    const char *profile;         /* the one with the matrix, and its values on other axes */
+    struct report_column column; /* the metric that is compared */
+    struct report_cpu_set *sets;
+    size_t set_count;
+    int base; /* index of the set that has the fewest CPUs */
+    struct report_scaled *rows;
+    size_t row_count;
+};
+
+/* What bounds some of the profiles: what they declare, their place in a matrix, or their name. */
+struct report_regime {
+    const char *regime;
+    struct strings profiles;
+};
+
+/*
+ * What was shown of a metric of a candidate in each regime, a word a regime: "better" or "worse"
+ * (both bounds beyond 1 %, or judged regressed), "no_change" (neither was shown), "undecided" (no
+ * bounds, incomplete, or inconclusive), "mixed" (better in one profile of the regime, worse in
+ * another), "none" (not measured there).
+ */
+struct report_signs {
+    const char *candidate, *metric;
+    struct strings signs;
+};
+
+/* A change that wins in some regimes and loses in others. */
+struct report_flip {
+    const char *candidate;
+    const char *metric; /* NULL: it wins by one metric and loses by another */
+    struct strings wins, loses;
+};
+
+struct report_regimes {
+    struct report_regime *regimes;
+    size_t regime_count;
+    struct report_signs *rows;
+    size_t row_count;
+    struct report_flip *flips;
+    size_t flip_count;
 };
 
 /* Least favourable change of a metric over all profiles. */
@@ -165,7 +260,10 @@ struct report {
     size_t profile_count;
     struct report_worst *worst;
     size_t worst_count;
-    struct earlier *earlier; /* series of the same plan, the oldest first */
+    struct report_scaling *scalings; /* of series with a matrix over CPU sets */
+    size_t scaling_count;
+    struct report_regimes *regimes; /* of series with several regimes; else NULL */
+    struct earlier *earlier;        /* series of the same plan, the oldest first */
     size_t earlier_count;
     int gating_verdicts;
     double expected_false_alarms, any_false_alarm;
@@ -183,6 +281,13 @@ const char *grade_name(enum grade g);
 
 /* What is known of a variant's failures; NULL if it had none. */
 const struct report_failure *report_failure_of(const struct report_profile *p, const char *variant);
+
+/* The profile's line of that metric of that candidate, or NULL. */
+const struct report_metric *report_metric_of(const struct report_profile *p, const char *candidate,
+                                             const char *metric);
+
+/* The profile of that name, or NULL. */
+const struct report_profile *report_profile_of(const struct report *r, const char *name);
 
 /* The worse of two: invalid > regressed > incomplete > inconclusive > accepted > passed > new > not
  * judged. */

@@ -112,6 +112,41 @@ static const struct member outcome_members[] = {
 static const struct shape outcome_shape = SHAPE(outcome_members, report_outcome);
 #undef OWNER
 
+#define OWNER report_column
+static const struct member column_members[] = {
+    {"metric", KIND_TEXT, AT(metric), 0, NULL},
+    {"unit", KIND_TEXT, AT(unit), 0, NULL},
+    {"better", KIND_BETTER, AT(better), 0, NULL},
+    {"profile", KIND_MAYBE, AT(profile), 0, NULL},
+};
+static const struct shape column_shape = SHAPE(column_members, report_column);
+#undef OWNER
+
+#define OWNER report_cell
+static const struct member cell_members[] = {
+    {"median", KIND_FIGURE, AT(median), 0, NULL}, {"range", KIND_RANGE, AT(low), 0, NULL},
+    {"runs", KIND_COUNT, AT(runs), 0, NULL},      {"of", KIND_COUNT, AT(of), 0, NULL},
+    {"status", KIND_TEXT, AT(status), 0, NULL},   {"reason", KIND_MAYBE, AT(reason), 0, NULL},
+};
+static const struct shape cell_shape = SHAPE(cell_members, report_cell);
+#undef OWNER
+
+#define OWNER report_row
+static const struct member row_members[] = {
+    {"variant", KIND_TEXT, AT(variant), 0, NULL},
+    {"cells", KIND_LIST, AT(cells), AT(cell_count), &cell_shape},
+};
+static const struct shape row_shape = SHAPE(row_members, report_row);
+#undef OWNER
+
+#define OWNER report_table
+static const struct member table_members[] = {
+    {"columns", KIND_LIST, AT(columns), AT(column_count), &column_shape},
+    {"rows", KIND_LIST, AT(rows), AT(row_count), &row_shape},
+};
+static const struct shape table_shape = SHAPE(table_members, report_table);
+#undef OWNER
+
 #define OWNER report_profile
 static const struct member profile_members[] = {
     {"profile", KIND_TEXT, AT(profile), 0, NULL},
@@ -132,6 +167,7 @@ static const struct member profile_members[] = {
     {"failure_notes", KIND_STRINGS, AT(failure_notes), 0, NULL},
     {"unmeasured", KIND_STRINGS, AT(unmeasured), 0, NULL},
     {"outcomes", KIND_LIST_IF_ANY, AT(outcomes), AT(outcome_count), &outcome_shape},
+    {"table", KIND_OBJECT_IF_ANY, AT(table), 0, &table_shape},
 };
 static const struct shape profile_shape = SHAPE(profile_members, report_profile);
 #undef OWNER
@@ -154,6 +190,85 @@ static const struct member earlier_members[] = {
     {"digest", KIND_TEXT, AT(digest), 0, NULL},
 };
 static const struct shape earlier_shape = SHAPE(earlier_members, earlier);
+#undef OWNER
+
+#define OWNER report_cpu_set
+static const struct member cpu_set_members[] = {
+    {"cpus", KIND_TEXT, AT(cpus), 0, NULL},
+    {"count", KIND_COUNT, AT(count), 0, NULL},
+    {"profile", KIND_TEXT, AT(profile), 0, NULL},
+};
+static const struct shape cpu_set_shape = SHAPE(cpu_set_members, report_cpu_set);
+#undef OWNER
+
+#define OWNER report_scaled_cell
+static const struct member scaled_cell_members[] = {
+    {"median", KIND_FIGURE, AT(cell.median), 0, NULL},
+    {"speedup", KIND_FIGURE, AT(speedup), 0, NULL},
+    {"range", KIND_RANGE, AT(cell.low), 0, NULL},
+    {"runs", KIND_COUNT, AT(cell.runs), 0, NULL},
+    {"of", KIND_COUNT, AT(cell.of), 0, NULL},
+    {"status", KIND_TEXT, AT(cell.status), 0, NULL},
+    {"reason", KIND_MAYBE, AT(cell.reason), 0, NULL},
+};
+static const struct shape scaled_cell_shape = SHAPE(scaled_cell_members, report_scaled_cell);
+#undef OWNER
+
+#define OWNER report_scaled
+static const struct member scaled_members[] = {
+    {"variant", KIND_TEXT, AT(variant), 0, NULL},
+    {"cells", KIND_LIST, AT(cells), AT(cell_count), &scaled_cell_shape},
+};
+static const struct shape scaled_shape = SHAPE(scaled_members, report_scaled);
+#undef OWNER
+
+#define OWNER report_scaling
+static const struct member scaling_members[] = {
+    {"profile", KIND_TEXT, AT(profile), 0, NULL},
+    {"metric", KIND_TEXT, AT(column.metric), 0, NULL},
+    {"unit", KIND_TEXT, AT(column.unit), 0, NULL},
+    {"better", KIND_BETTER, AT(column.better), 0, NULL},
+    {"sets", KIND_LIST, AT(sets), AT(set_count), &cpu_set_shape},
+    {"base", KIND_COUNT, AT(base), 0, NULL},
+    {"rows", KIND_LIST, AT(rows), AT(row_count), &scaled_shape},
+};
+static const struct shape scaling_shape = SHAPE(scaling_members, report_scaling);
+#undef OWNER
+
+#define OWNER report_regime
+static const struct member regime_members[] = {
+    {"regime", KIND_TEXT, AT(regime), 0, NULL},
+    {"profiles", KIND_STRINGS, AT(profiles), 0, NULL},
+};
+static const struct shape regime_shape = SHAPE(regime_members, report_regime);
+#undef OWNER
+
+#define OWNER report_signs
+static const struct member signs_members[] = {
+    {"candidate", KIND_TEXT, AT(candidate), 0, NULL},
+    {"metric", KIND_TEXT, AT(metric), 0, NULL},
+    {"signs", KIND_STRINGS, AT(signs), 0, NULL},
+};
+static const struct shape signs_shape = SHAPE(signs_members, report_signs);
+#undef OWNER
+
+#define OWNER report_flip
+static const struct member flip_members[] = {
+    {"candidate", KIND_TEXT, AT(candidate), 0, NULL},
+    {"metric", KIND_MAYBE, AT(metric), 0, NULL},
+    {"wins", KIND_STRINGS, AT(wins), 0, NULL},
+    {"loses", KIND_STRINGS, AT(loses), 0, NULL},
+};
+static const struct shape flip_shape = SHAPE(flip_members, report_flip);
+#undef OWNER
+
+#define OWNER report_regimes
+static const struct member regimes_members[] = {
+    {"regimes", KIND_LIST, AT(regimes), AT(regime_count), &regime_shape},
+    {"rows", KIND_LIST, AT(rows), AT(row_count), &signs_shape},
+    {"flips", KIND_LIST, AT(flips), AT(flip_count), &flip_shape},
+};
+static const struct shape regimes_shape = SHAPE(regimes_members, report_regimes);
 #undef OWNER
 
 #define OWNER report
@@ -181,6 +296,8 @@ static const struct member report_members[] = {
     {"machine", KIND_MAYBE, AT(host_note), 0, NULL},
     {"failure_notes", KIND_STRINGS, AT(failure_notes), 0, NULL},
     {"earlier", KIND_LIST_IF_ANY, AT(earlier), AT(earlier_count), &earlier_shape},
+    {"scalings", KIND_LIST_IF_ANY, AT(scalings), AT(scaling_count), &scaling_shape},
+    {"regimes", KIND_OBJECT_IF_ANY, AT(regimes), 0, &regimes_shape},
 };
 const struct shape report_shape = SHAPE(report_members, report);
 #undef OWNER

@@ -90,16 +90,26 @@ static void write_member(struct json_writer *w, const struct member *m, const ch
     case KIND_LIST_IF_ANY:
         return write_list(w, m, owner);
     case KIND_OBJECT:
+    case KIND_OBJECT_IF_ANY:
         if (!*(const void *const *)at)
             return jw_null(w);
         return write_object(w, m->items, *(const void *const *)at);
     }
 }
 
+static bool is_optional(const struct member *m)
+{
+    return m->kind == KIND_LIST_IF_ANY || m->kind == KIND_OBJECT_IF_ANY;
+}
+
 static bool is_left_out(const struct member *m, const void *object)
 {
+    const char *at = object;
+
+    if (m->kind == KIND_OBJECT_IF_ANY)
+        return !*(const void *const *)(const void *)(at + m->offset);
     return m->kind == KIND_LIST_IF_ANY &&
-           *(const size_t *)(const void *)((const char *)object + m->count_offset) == 0;
+           *(const size_t *)(const void *)(at + m->count_offset) == 0;
 }
 
 static void write_object(struct json_writer *w, const struct shape *shape, const void *object)
@@ -313,6 +323,7 @@ static int read_member(const struct fields *f, const struct member *m, char *own
     case KIND_LIST_IF_ANY:
         return read_list(f, m, owner, arena, err);
     case KIND_OBJECT:
+    case KIND_OBJECT_IF_ANY:
         if (json_kind(f->value) == JSON_NULL)
             return 0;
         *(void **)at = arena_alloc(arena, m->items->size);
@@ -335,7 +346,7 @@ static int read_object(const struct fields *f, const struct shape *shape, void *
     for (size_t i = 0; i < shape->count; i++) {
         struct fields child = {0};
 
-        if (shape->members[i].kind == KIND_LIST_IF_ANY && !fields_has(f, keys[i]))
+        if (is_optional(&shape->members[i]) && !fields_has(f, keys[i]))
             continue;
         if (fields_child(f, keys[i], FIELDS_REQUIRED, &child, err) < 0 ||
             read_member(&child, &shape->members[i], object, arena, err) < 0)

@@ -22,23 +22,24 @@ struct buf;
 struct json;
 
 enum kind {
-    KIND_FORMAT,      /* the number of this format, 1; no member in memory */
-    KIND_TEXT,        /* const char * */
-    KIND_MAYBE,       /* const char *, NULL is null */
-    KIND_SHA256,      /* char[65] */
-    KIND_COUNT,       /* int, not negative */
-    KIND_COUNT64,     /* uint64_t */
-    KIND_BOOL,        /* bool */
-    KIND_FIGURE,      /* double: NaN is null, infinities are the strings "inf" and "-inf" */
-    KIND_RANGE,       /* two doubles one after the other: an array of two figures */
-    KIND_VERDICT,     /* enum verdict */
-    KIND_GRADE,       /* enum grade, none is null */
-    KIND_MARK,        /* enum mark, none is null */
-    KIND_BETTER,      /* enum metric_better */
-    KIND_STRINGS,     /* struct strings */
-    KIND_LIST,        /* pointer to structs, counted beside it */
-    KIND_LIST_IF_ANY, /* the same, left out where it is empty */
-    KIND_OBJECT,      /* pointer to a struct, NULL is null */
+    KIND_FORMAT,        /* the number of this format, 1; no member in memory */
+    KIND_TEXT,          /* const char * */
+    KIND_MAYBE,         /* const char *, NULL is null */
+    KIND_SHA256,        /* char[65] */
+    KIND_COUNT,         /* int, not negative */
+    KIND_COUNT64,       /* uint64_t */
+    KIND_BOOL,          /* bool */
+    KIND_FIGURE,        /* double: NaN is null, infinities are the strings "inf" and "-inf" */
+    KIND_RANGE,         /* two doubles one after the other: an array of two figures */
+    KIND_VERDICT,       /* enum verdict */
+    KIND_GRADE,         /* enum grade, none is null */
+    KIND_MARK,          /* enum mark, none is null */
+    KIND_BETTER,        /* enum metric_better */
+    KIND_STRINGS,       /* struct strings */
+    KIND_LIST,          /* pointer to structs, counted beside it */
+    KIND_LIST_IF_ANY,   /* the same, left out where it is empty */
+    KIND_OBJECT,        /* pointer to a struct, NULL is null */
+    KIND_OBJECT_IF_ANY, /* the same, left out where it is NULL */
 };
 
 struct shape;

@@ -126,6 +126,8 @@ struct runner {
     size_t invalid_count;
     struct runner_check *checks;
     size_t check_count;
+    struct strings table; /* metrics that tables of variants show, in their order; none: judge's own
+                             choice */
     struct strings supports; /* templates: asks a variant's program whether it can run a load, once
                                 beforehand; empty: it can */
     bool is_command; /* the runner `command`: one role, whose command is the variant itself */

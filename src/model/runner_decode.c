@@ -372,7 +372,7 @@ int runner_decode(struct runner *r, const struct json *root, const char *file, s
 {
     static const char *const keys[] = {"runner", "description", "program", "built_by",  "roles",
                                        "load",   "numbers",     "metrics", "integrity", "invalid",
-                                       "checks", "supports",    NULL};
+                                       "checks", "supports",    "table",   NULL};
     struct fields f;
 
     *r = (struct runner){0};

@@ -235,5 +235,7 @@ void runner_encode(const struct runner *r, struct json_writer *w)
     encode_checks(w, r);
     if (r->supports.count)
         key_strings(w, "supports", &r->supports);
+    if (r->table.count)
+        key_strings(w, "table", &r->table);
     jw_object_end(w);
 }

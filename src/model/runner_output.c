@@ -364,6 +364,29 @@ static int decode_checks(const struct fields *f, struct runner *r, struct arena 
     return 0;
 }
 
+#define TABLE_MAX 12
+
+static int decode_table(const struct fields *f, struct runner *r, struct arena *arena,
+                        struct err *err)
+{
+    struct fields at;
+
+    if (decode_strings(f, "table", FIELDS_OPTIONAL, arena, &r->table, err) < 0 ||
+        fields_child(f, "table", FIELDS_OPTIONAL, &at, err) < 0)
+        return -1;
+    if (at.value && (r->table.count < 1 || r->table.count > TABLE_MAX))
+        return fields_error(&at, err, "has %zu items: allowed are 1 to %d metrics", r->table.count,
+                            TABLE_MAX);
+    for (size_t i = 0; i < r->table.count; i++) {
+        if (check_metric(&at, r, r->table.items[i], arena, err) < 0)
+            return -1;
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(r->table.items[k], r->table.items[i]) == 0)
+                return fields_error(&at, err, "'%s' is there twice", r->table.items[i]);
+    }
+    return 0;
+}
+
 /* ---- the whole ---- */
 
 int runner_decode_output(const struct fields *f, struct runner *r, struct arena *arena,
@@ -374,7 +397,7 @@ int runner_decode_output(const struct fields *f, struct runner *r, struct arena 
     if (fields_object(f, "numbers", FIELDS_OPTIONAL, &numbers, err) < 0 ||
         decode_numbers(&numbers, &r->numbers, arena, err) < 0 ||
         decode_metrics(f, r, arena, err) < 0 || decode_integrity(f, r, arena, err) < 0 ||
-        decode_invalid(f, r, arena, err) < 0)
+        decode_invalid(f, r, arena, err) < 0 || decode_table(f, r, arena, err) < 0)
         return -1;
     return decode_checks(f, r, arena, err);
 }

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "report/figures.h"
+#include "report/variants_markdown.h"
 
 #include <math.h>
 #include <string.h>
@@ -322,11 +323,31 @@ static void foot(const struct report *r, const struct report_style *style, struc
     buf_release(&alarms);
 }
 
+/* What several variants say side by side stands in the open. */
+static void variants(const struct report *r, bool utf8, struct buf *out)
+{
+    for (size_t i = 0; i < r->profile_count; i++) {
+        if (r->profiles[i].table)
+            markdown_variants(r, &r->profiles[i], utf8, out);
+    }
+}
+
+/* And so does what several profiles say. */
+static void profiles_together(const struct report *r, bool utf8, struct buf *out)
+{
+    for (size_t i = 0; i < r->scaling_count; i++)
+        markdown_scaling(&r->scalings[i], utf8, out);
+    if (r->regimes)
+        markdown_regimes(r, utf8, out);
+}
+
 void report_markdown(const struct report *r, const struct report_style *style, struct buf *out)
 {
     struct arena arena = ARENA_INIT;
     head(r, style, &arena, out);
+    variants(r, style->utf8, out);
     open_metrics(r, style->utf8, out);
+    profiles_together(r, style->utf8, out);
     for (size_t i = 0; i < r->profile_count; i++) {
         failure_lines(&r->profiles[i], out);
         outcomes(&r->profiles[i], out);

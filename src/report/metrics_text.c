@@ -152,31 +152,46 @@ static void limits_line(struct page *p, const struct report_profile *profile, co
     buf_release(&line);
 }
 
+/* What the figures of a metric rest on, in a paragraph under `name`. */
+static void sentence(struct page *p, const struct report_metric *m, const char *name)
+{
+    struct buf text = BUF_INIT;
+    bool told = metric_sentence(m, &text);
+    if (m->note)
+        buf_printf(&text, "%s%s", told ? "; " : "", m->note);
+    if (m->claim)
+        buf_printf(&text, "%sclaimed to get better: %s", text.len ? "; " : "",
+                   strcmp(m->claim, "shown") == 0 ? "shown" : "not shown");
+    if (text.len) {
+        buf_fill(p->out, ' ', PAGE_INDENT);
+        page_say(p, metric_judged(m) ? page_verdict_tone(m->verdict) : TONE_DIM, name);
+        buf_addstr(p->out, ": ");
+        struct buf safe = BUF_INIT;
+        safe_text(&safe, text.data, text.len);
+        text_wrap(p->out, safe.data, PAGE_INDENT + text_width(name) + 2, PAGE_INDENT + 4, p->width);
+        buf_release(&safe);
+        buf_addch(p->out, '\n');
+    }
+    buf_release(&text);
+}
+
 static void sentences(struct page *p, const struct report_profile *profile, const char *candidate)
 {
     for (size_t i = 0; i < profile->metric_count; i++) {
         const struct report_metric *m = &profile->metrics[i];
-        struct buf text = BUF_INIT;
-        if (strcmp(m->candidate, candidate) == 0 && is_shown(p, m, candidate)) {
-            bool told = metric_sentence(m, &text);
-            if (m->note)
-                buf_printf(&text, "%s%s", told ? "; " : "", m->note);
-            if (m->claim)
-                buf_printf(&text, "%sclaimed to get better: %s", text.len ? "; " : "",
-                           strcmp(m->claim, "shown") == 0 ? "shown" : "not shown");
-        }
-        if (text.len) {
-            buf_fill(p->out, ' ', PAGE_INDENT);
-            page_say(p, metric_judged(m) ? page_verdict_tone(m->verdict) : TONE_DIM, m->metric);
-            buf_addstr(p->out, ": ");
-            struct buf safe = BUF_INIT;
-            safe_text(&safe, text.data, text.len);
-            text_wrap(p->out, safe.data, PAGE_INDENT + text_width(m->metric) + 2, PAGE_INDENT + 4,
-                      p->width);
-            buf_release(&safe);
-            buf_addch(p->out, '\n');
-        }
-        buf_release(&text);
+        if (is_shown(p, m, candidate))
+            sentence(p, m, m->metric);
+    }
+}
+
+void page_variants_verdicts(struct page *p, const struct report_profile *profile)
+{
+    if (profile->metric_count)
+        limits_line(p, profile, profile->metrics[0].candidate);
+    for (size_t i = 0; i < profile->metric_count; i++) {
+        const struct report_metric *m = &profile->metrics[i];
+        if ((metric_judged(m) && m->verdict != VERDICT_PASSED) || m->claim)
+            sentence(p, m, arena_printf(&p->arena, "%s of %s", m->metric, m->candidate));
     }
 }
 

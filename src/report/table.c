@@ -82,6 +82,27 @@ static const struct table_cell *cell_at(const struct table *t, size_t row, size_
     return &t->cells[row * t->column_count + column];
 }
 
+static size_t title_lines(const char *title)
+{
+    size_t lines = 1;
+    for (; *title; title++)
+        lines += *title == '\n';
+    return lines;
+}
+
+/* Its widest line. */
+static size_t title_width(const char *title)
+{
+    size_t widest = 0;
+    for (;;) {
+        size_t len = strcspn(title, "\n"), width = text_width_n(title, len);
+        widest = width > widest ? width : widest;
+        if (title[len] == '\0')
+            return widest;
+        title += len + 1;
+    }
+}
+
 /* Widest text of a column, title included; 0 if no row has text in it. */
 static size_t column_width(const struct table *t, size_t column)
 {
@@ -92,7 +113,7 @@ static size_t column_width(const struct table *t, size_t column)
         if (width > widest)
             widest = width;
     }
-    size_t title = text_width(t->columns[column].title);
+    size_t title = title_width(t->columns[column].title);
     return widest > 0 && title > widest ? title : widest;
 }
 
@@ -181,6 +202,13 @@ static void lay_out(const struct table *t, struct layout *l, size_t indent, size
     }
 }
 
+size_t table_width(const struct table *t, size_t indent)
+{
+    struct layout l;
+    lay_out(t, &l, indent, 0);
+    return total(t, &l, indent);
+}
+
 uint32_t table_layout(const struct table *t, size_t indent, size_t width)
 {
     struct layout l;
@@ -207,21 +235,48 @@ static void write_cell(struct buf *out, const char *text, enum tone tone, size_t
     buf_release(&cut);
 }
 
+/* A row, or with `row` NULL the titles' line, whose texts are in `titles`. */
 static void write_line(const struct table *t, const struct layout *l, const struct table_cell *row,
-                       size_t indent, bool color, struct buf *out)
+                       const char *const *titles, size_t indent, bool color, struct buf *out)
 {
     size_t pending = indent; /* spaces due before the next text */
     bool first = true;
     for (size_t c = 0; c < t->column_count; c++) {
         if (!(l->shown & (1u << c)))
             continue;
-        const char *text = row ? row[c].text : t->columns[c].title;
+        const char *text = row ? row[c].text : titles[c];
         pending += first ? 0 : l->gap[c];
         write_cell(out, text ? text : "", row ? row[c].tone : TONE_BOLD, l->width[c],
                    t->columns[c].right, color, &pending);
         first = false;
     }
     buf_addch(out, '\n');
+}
+
+/* Titles of fewer lines stand at the bottom. */
+static void write_titles(const struct table *t, const struct layout *l, size_t indent, bool color,
+                         struct buf *out)
+{
+    const char *titles[TABLE_MAX_COLUMNS];
+    size_t most = 1;
+    for (size_t c = 0; c < t->column_count; c++) {
+        size_t lines = title_lines(t->columns[c].title);
+        if ((l->shown & (1u << c)) && lines > most)
+            most = lines;
+    }
+    for (size_t i = 0; i < most; i++) {
+        for (size_t c = 0; c < t->column_count; c++) {
+            const char *title = t->columns[c].title;
+            size_t skip = most - title_lines(title), line = i < skip ? 0 : i - skip;
+            titles[c] = "";
+            if (i < skip)
+                continue;
+            for (; line > 0; line--)
+                title += strcspn(title, "\n") + 1;
+            titles[c] = arena_strndup(t->arena, title, strcspn(title, "\n"));
+        }
+        write_line(t, l, NULL, titles, indent, color, out);
+    }
 }
 
 void table_write(const struct table *t, size_t indent, size_t width, bool color, struct buf *out)
@@ -232,7 +287,7 @@ void table_write(const struct table *t, size_t indent, size_t width, bool color,
     for (size_t c = 0; c < t->column_count; c++)
         titles = titles || t->columns[c].title[0] != '\0';
     if (titles)
-        write_line(t, &l, NULL, indent, color, out);
+        write_titles(t, &l, indent, color, out);
     for (size_t r = 0; r < t->row_count; r++)
-        write_line(t, &l, cell_at(t, r, 0), indent, color, out);
+        write_line(t, &l, cell_at(t, r, 0), NULL, indent, color, out);
 }

@@ -21,11 +21,11 @@ enum tone { TONE_PLAIN, TONE_BOLD, TONE_DIM, TONE_GOOD, TONE_BAD, TONE_WARN, TON
 #define TABLE_MAX_COLUMNS 24
 
 struct table_column {
-    const char *title;
-    bool right;  /* aligned to its right edge */
-    int gap;     /* spaces before it, as wished */
-    int drop;    /* 1 is left out first; 0: never */
-    bool shrink; /* may be cut */
+    const char *title; /* of several lines where it holds newlines */
+    bool right;        /* aligned to its right edge */
+    int gap;           /* spaces before it, as wished */
+    int drop;          /* 1 is left out first; 0: never */
+    bool shrink;       /* may be cut */
 };
 
 struct table_cell {
@@ -55,6 +55,9 @@ void table_set(struct table *t, size_t column, enum tone tone, const char *text)
  * any row is never shown.
  */
 uint32_t table_layout(const struct table *t, size_t indent, size_t width);
+
+/* The columns of a terminal that it needs if nothing is left out or cut. */
+size_t table_width(const struct table *t, size_t indent);
 
 /* Adds the table, titles first, each line indented and without spaces at its end. */
 void table_write(const struct table *t, size_t indent, size_t width, bool color, struct buf *out);

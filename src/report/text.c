@@ -14,6 +14,20 @@ void page_say(struct page *p, enum tone tone, const char *text)
     buf_release(&safe);
 }
 
+const char *page_safe(struct page *p, const char *text)
+{
+    struct buf clean = BUF_INIT;
+    safe_text(&clean, text, strlen(text));
+    const char *own = arena_strdup(&p->arena, clean.len ? clean.data : "");
+    buf_release(&clean);
+    return own;
+}
+
+bool page_too_wide(const struct page *p, const struct table *t)
+{
+    return p->width > 0 && table_width(t, PAGE_INDENT) > p->width;
+}
+
 enum tone page_verdict_tone(enum verdict v)
 {
     switch (v) {
@@ -187,24 +201,55 @@ static void summary_table(struct page *p, const struct report_profile *profile)
                                        profile->summaries[i].missing.items[k]));
 }
 
+/* Of several candidates the one that is seen worst. */
+static bool is_seen_worst(const struct report_profile *p, const struct report_metric *m)
+{
+    for (size_t i = 0; i < p->metric_count; i++) {
+        const struct report_metric *other = &p->metrics[i];
+        if (strcmp(other->metric, m->metric) == 0 && metric_judged(other) &&
+            (other->sees > m->sees || (other->sees >= m->sees && other < m)))
+            return false;
+    }
+    return true;
+}
+
 /* What the gating metrics could have shown; with --verbose it stands in the table. */
 static void sees_line(struct page *p, const struct report_profile *profile)
 {
     struct buf line = BUF_INIT;
     char text[FIGURE_TEXT];
+    bool worst = profile->table && !p->style->verbose;
     for (size_t i = 0; i < profile->metric_count; i++) {
         const struct report_metric *m = &profile->metrics[i];
-        if (!metric_judged(m) || m->control || !isfinite(m->sees))
+        if (!metric_judged(m) || m->control || !isfinite(m->sees) ||
+            (worst && !is_seen_worst(profile, m)))
             continue;
         figure_percent(m->sees, text);
         buf_printf(&line, "%s%s", line.len ? ", " : "found 8 times in 10: ", m->metric);
-        if (p->r->variants.count > 2)
+        if (p->r->variants.count > 2 && !worst)
             buf_printf(&line, " (%s)", m->candidate);
-        buf_printf(&line, " %s", text);
+        buf_printf(&line, "%s %s", worst ? " from" : "", text);
     }
     if (line.len)
         page_labelled(p, "sees", line.data);
     buf_release(&line);
+}
+
+/* Side by side where there are several candidates; then each one's own table only on demand. */
+static void variants(struct page *p, const struct report_profile *profile)
+{
+    bool own = !profile->table || p->style->verbose;
+    if (profile->table)
+        page_variants(p, profile);
+    for (size_t v = 1; own && v < p->r->variants.count; v++) {
+        if (v > 1 || profile->table)
+            buf_addch(p->out, '\n');
+        page_metrics(p, profile, p->r->variants.items[v]);
+    }
+    if (own)
+        return;
+    page_variants_verdicts(p, profile);
+    page_labelled(p, "more", "a table of each candidate, with all metrics, with --verbose");
 }
 
 static void profile_block(struct page *p, const struct report_profile *profile)
@@ -223,12 +268,9 @@ static void profile_block(struct page *p, const struct report_profile *profile)
     text_wrap(p->out, summary.data, at, PAGE_INDENT, p->width);
     buf_addch(p->out, '\n');
     failures(p, profile);
-    outcomes(p, profile);
-    for (size_t v = 1; v < p->r->variants.count; v++) {
-        if (v > 1)
-            buf_addch(p->out, '\n');
-        page_metrics(p, profile, p->r->variants.items[v]);
-    }
+    if (!profile->table || p->style->verbose)
+        outcomes(p, profile);
+    variants(p, profile);
     aa_table(p, profile);
     summary_table(p, profile);
     sees_line(p, profile);
@@ -347,6 +389,10 @@ void report_text(const struct report *r, const struct report_style *style, struc
     head(&p);
     for (size_t i = 0; i < r->profile_count; i++)
         profile_block(&p, &r->profiles[i]);
+    for (size_t i = 0; i < r->scaling_count; i++)
+        page_scaling(&p, &r->scalings[i]);
+    if (r->regimes)
+        page_regimes(&p);
     tail(&p);
     arena_release(&p.arena);
 }

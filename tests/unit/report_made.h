@@ -18,6 +18,10 @@ void report_made_compare(struct report *r, size_t candidates, struct arena *aren
 /* A profile in which the candidate failed twice, writing what no report must pass on. */
 void report_made_failed(struct report *r, struct arena *arena);
 
+/* Three candidates side by side, on two CPU sets and in three regimes; one lost messages, one
+ * crashed writing what no report must pass on. */
+void report_made_variants(struct report *r, struct arena *arena);
+
 /* Nothing but figures that do not exist, and changes from zero. */
 void report_made_empty(struct report *r, struct arena *arena);
 

@@ -309,6 +309,24 @@ static void a_hash_that_was_altered_is_refused(void **state)
     refuses(ERR_ARCHIVE, "the plan is not the one that was hashed");
 }
 
+/* Reports of older archives must come out as they were, those of later ones are not guessed at. */
+static void series_json_says_which_keys_its_report_has(void **state)
+{
+    struct archive *a = open_good();
+
+    (void)state;
+    assert_true(a->has_tables);
+    archive_close(a);
+    made_archive_alter(&m, "series.json", "\"report\": 2", "\"report\": 1");
+    a = open_good();
+    assert_false(a->has_tables);
+    archive_close(a);
+    made_archive_alter(&m, "series.json", "\"report\": 1", "\"report\": 3");
+    refuses(ERR_ARCHIVE, "keys 3 is not known");
+    made_archive_alter(&m, "series.json", "\"report\": 3", "\"report\": 0");
+    refuses(ERR_ARCHIVE, "$.report");
+}
+
 static void damage_in_series_json_is_named(void **state)
 {
     (void)state;
@@ -430,6 +448,7 @@ int main(void)
         TEST(a_line_without_end_is_refused),
         TEST(a_plan_that_was_altered_is_refused),
         TEST(a_hash_that_was_altered_is_refused),
+        TEST(series_json_says_which_keys_its_report_has),
         TEST(damage_in_series_json_is_named),
         TEST(json_that_is_deep_or_huge_is_refused),
         TEST(what_is_no_archive_is_told),

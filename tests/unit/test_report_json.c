@@ -1,4 +1,5 @@
 #include "check.h"
+#include "report_made.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -302,6 +303,41 @@ static void verdict_names_parse_back(void **state)
     assert_false(verdict_parse("pass", &unused));
 }
 
+static void tables_come_back_as_they_were(void **state)
+{
+    struct buf first = BUF_INIT, second = BUF_INIT;
+    struct report r, back;
+    struct err err = {0};
+
+    (void)state;
+    report_made_variants(&r, &arena);
+    report_encode(&r, &first);
+    assert_non_null(strstr(first.data, "\"table\""));
+    assert_non_null(strstr(first.data, "\"scalings\""));
+    assert_non_null(strstr(first.data, "\"flips\""));
+    assert_int_equal(decode(first.data, first.len, &back, &err), 0);
+    assert_int_equal(back.profiles[0].table->row_count, 4);
+    check_same(back.scalings[0].rows[0].cells[1].speedup, 1.25);
+    assert_null(back.regimes->flips[1].metric);
+    report_encode(&back, &second);
+    assert_string_equal(first.data, second.data);
+    buf_release(&first);
+    buf_release(&second);
+}
+
+static void a_report_without_tables_has_no_keys_of_them(void **state)
+{
+    struct buf text = BUF_INIT;
+    struct report r = full_report();
+
+    (void)state;
+    report_encode(&r, &text);
+    assert_null(strstr(text.data, "\"table\""));
+    assert_null(strstr(text.data, "\"scalings\""));
+    assert_null(strstr(text.data, "\"regimes\""));
+    buf_release(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -310,6 +346,8 @@ int main(void)
         cmocka_unit_test_teardown(keys_come_in_the_documented_order, release),
         cmocka_unit_test_teardown(faults_name_the_path, release),
         cmocka_unit_test(the_worse_verdict_wins),
+        cmocka_unit_test(tables_come_back_as_they_were),
+        cmocka_unit_test(a_report_without_tables_has_no_keys_of_them),
         cmocka_unit_test(verdict_names_parse_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -24,8 +24,8 @@ static void made_three(struct report *r, struct arena *arena)
     report_made_compare(r, 3, arena);
 }
 
-static maker *const makers[] = {report_made, made_compare, made_three, report_made_failed,
-                                report_made_empty};
+static maker *const makers[] = {report_made,        made_compare,         made_three,
+                                report_made_failed, report_made_variants, report_made_empty};
 #define MAKERS (sizeof(makers) / sizeof(makers[0]))
 
 static char *text_of(maker *make, struct report_style style)
@@ -212,6 +212,134 @@ static void changes_from_zero_have_words(void **state)
     free(text);
 }
 
+static void variants_stand_side_by_side_in_the_width_that_is_there(void **state)
+{
+    static const char narrow[] =
+        "                            messages   heap_bytes\n"
+        "                          per_second  per_message\n"
+        "  usrsctp                    71.2K/s       1.20kB\n"
+        "  pion                   invalid (1)       9.80kB\n"
+        "  node-datachannel-0.33      48.3K/s       1.21kB\n"
+        "  dying                   failed (2)   failed (2)\n"
+        "\n"
+        "                          window_cpu\n"
+        "                         per_message    peak_rss  verdict\n"
+        "  usrsctp                     13.7us      3.10MB\n"
+        "  pion                        29.2us      31.0MB  incomplete\n"
+        "  node-datachannel-0.33       26.6us      62.0MB  regressed\n"
+        "  dying                   failed (2)  failed (2)  incomplete\n"
+        "\n"
+        "                                     messages            heap_bytes\n"
+        "  ratio to usrsctp                 per_second           per_message\n"
+        "  pion                                      -     8.17 [8.15, 8.19]\n"
+        "  node-datachannel-0.33  0.678 [0.658, 0.698]  1.006 [0.986, 1.026]\n"
+        "  dying                                     -                     -\n"
+        "\n"
+        "                                window_cpu\n"
+        "  ratio to usrsctp             per_message           peak_rss\n"
+        "  pion                   2.13 [2.11, 2.15]  10.0 [10.0, 10.0]\n"
+        "  node-datachannel-0.33  1.94 [1.92, 1.96]  20.0 [20.0, 20.0]\n"
+        "  dying                                  -                  -\n";
+    static const char wide[] =
+        "                            messages   heap_bytes   window_cpu\n"
+        "                          per_second  per_message  per_message    peak_rss  verdict\n"
+        "  usrsctp                    71.2K/s       1.20kB       13.7us      3.10MB\n"
+        "  pion                   invalid (1)       9.80kB       29.2us      31.0MB  incomplete\n"
+        "  node-datachannel-0.33      48.3K/s       1.21kB       26.6us      62.0MB  regressed\n"
+        "  dying                   failed (2)   failed (2)   failed (2)  failed (2)  incomplete\n"
+        "\n"
+        "                                     messages            heap_bytes         window_cpu\n"
+        "  ratio to usrsctp                 per_second           per_message        per_message    "
+        "       peak_rss\n"
+        "  pion                                      -     8.17 [8.15, 8.19]  2.13 [2.11, 2.15]  "
+        "10.0 [10.0, 10.0]\n"
+        "  node-datachannel-0.33  0.678 [0.658, 0.698]  1.006 [0.986, 1.026]  1.94 [1.92, 1.96]  "
+        "20.0 [20.0, 20.0]\n"
+        "  dying                                     -                     -                  -    "
+        "              -\n";
+    (void)state;
+    char *text = text_of(report_made_variants, (struct report_style){.utf8 = true, .columns = 80});
+    assert_has(text, narrow);
+    assert_has(text, "each of its bounds holds with 96.4%");
+    assert_has(text, "(1)        messages_per_second of pion: invalid in 8 of 8 runs: the runner");
+    assert_has(text,
+               "(2)        dying: failed in 8 of 8 runs: peer said \\x1b[31m<b>|@all\\r\\n`x`");
+    assert_has(text, "messages_per_second of node-datachannel-0.33: median change -32.2%");
+    assert_has_not(text, "Hodges");
+    free(text);
+    text = text_of(report_made_variants, (struct report_style){.utf8 = true, .columns = 140});
+    assert_has(text, wide);
+    free(text);
+}
+
+static void one_wide_table_where_there_is_no_limit(void **state)
+{
+    (void)state;
+    char *text = text_of(report_made_variants, (struct report_style){.columns = 0});
+    assert_has(text, "  node-datachannel-0.33      48.3K/s 0.678 [0.658, 0.698]       1.21kB "
+                     "1.006 [0.986, 1.026]");
+    assert_has_not(text, "ratio to usrsctp ");
+    free(text);
+}
+
+static void each_candidates_own_table_is_there_on_demand(void **state)
+{
+    (void)state;
+    char *text = text_of(report_made_variants,
+                         (struct report_style){.utf8 = true, .verbose = true, .columns = 140});
+    assert_has(text, "ratio to usrsctp");
+    assert_has(text, "Hodges-Lehmann");
+    assert_has(text, "💩 -32.2%");
+    assert_has_not(text, "with --verbose");
+    free(text);
+}
+
+static void speed_ups_and_signs_of_all_profiles_come_last(void **state)
+{
+    static const char together[] =
+        "CPUs  messages_per_second of rtc/cores\n"
+        "                           1 CPU (0)     all CPUs\n"
+        "  usrsctp                    71.2K/s      89.0K/s x1.25\n"
+        "  pion                   invalid (1)  invalid (1)\n"
+        "  node-datachannel-0.33      48.3K/s      60.4K/s x1.25\n"
+        "  dying                   failed (2)   failed (2)\n"
+        "  speed-up   over 1 CPU (0): the ratio of a variant's own medians under two\n"
+        "             profiles; their runs are no pairs, so it has no bounds\n"
+        "  (1)        pion: invalid in 8 of 8 runs: the runner says 'not all messages\n"
+        "             delivered'\n"
+        "  (2)        dying: failed in 8 of 8 runs: peer said \\x1b[31m<b>|@all\\r\\n`x`\n"
+        "\n"
+        "regimes  what was shown where\n"
+        "  candidate              metric               (1)  (2)  (3)\n"
+        "  pion                   messages_per_second  +    -    ±\n"
+        "                         peak_rss             =    ?\n"
+        "  node-datachannel-0.33  messages_per_second  +    =    +\n"
+        "                         peak_rss             =    =    -\n"
+        "  (1)        latency-bound\n"
+        "  (2)        CPU-bound\n"
+        "  (3)        1800 B | <i>@x</i>\n"
+        "  signs      + better, - worse (both bounds beyond 1 %, or judged regressed), =\n"
+        "             neither was shown, ? undecided\n"
+        "  flips      messages_per_second of pion: wins in latency-bound, loses in\n"
+        "             CPU-bound\n"
+        "  flips      node-datachannel-0.33: wins in latency-bound, CPU-bound; loses in\n"
+        "             1800 B | <i>@x</i> (by another metric)\n"
+        "\n";
+    (void)state;
+    char *text = text_of(report_made_variants, (struct report_style){.utf8 = true, .columns = 80});
+    char *color = text_of(report_made_variants,
+                          (struct report_style){.utf8 = true, .color = true, .columns = 140});
+    assert_has(text, together);
+    assert_null(strchr(text, '\033'));
+    assert_true(harmless(text, false));
+    assert_true(harmless(color, true));
+    assert_has(color, "latency-bound");    /* by name where there is room */
+    assert_has(color, "\033[32m+\033[0m"); /* better */
+    assert_has(color, "\033[31m-\033[0m"); /* worse */
+    free(text);
+    free(color);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -228,6 +356,10 @@ int main(void)
         cmocka_unit_test(says_what_a_verdict_rests_on),
         cmocka_unit_test(says_where_the_ratio_of_medians_differs_from_the_change),
         cmocka_unit_test(ends_with_plan_archive_and_digest),
+        cmocka_unit_test(variants_stand_side_by_side_in_the_width_that_is_there),
+        cmocka_unit_test(one_wide_table_where_there_is_no_limit),
+        cmocka_unit_test(each_candidates_own_table_is_there_on_demand),
+        cmocka_unit_test(speed_ups_and_signs_of_all_profiles_come_last),
         cmocka_unit_test(changes_from_zero_have_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -37,7 +37,7 @@ static const char full[] =
     "'integrity':[{'role':'receiver','pattern':'^payload=intact$'}],"
     "'invalid':[{'role':'receiver','pattern':'not all','metrics':['throughput','window']}],"
     "'checks':[{'ratio':['delivered_messages','delivery_time'],'equals':'messages_per_second',"
-    "'within':'1%'}]}";
+    "'within':'1%'}],'table':['window','peak_rss']}";
 
 static void decode_full(struct runner *r, struct arena *arena)
 {
@@ -262,6 +262,11 @@ static void metrics_are_checked(void **state)
         {"{'runner':'r','roles':{'a':{'command':['x']},'b':{'command':['x']}},"
          "'metrics':[{'metric':'throughput','json':'/a','unit':'B/s'}]}",
          "needs 'role'"},
+        {"{'runner':'r','roles':{'a':{'command':['x']}},'table':['peak_rs']}",
+         "did you mean 'peak_rss'?"},
+        {"{'runner':'r','roles':{'a':{'command':['x']}},'table':['peak_rss','peak_rss']}",
+         "there twice"},
+        {"{'runner':'r','roles':{'a':{'command':['x']}},'table':[]}", "1 to 12 metrics"},
     };
 
     (void)state;
