@@ -318,8 +318,9 @@ static void show(const struct ci_event *e, const struct notice *n, struct buf *o
     buf_printf(out, "\n%s", n->comment);
 }
 
-/* What could not be told changes the exit status only where that was asked for: then it is always the
- * same one, so that whoever posts for another job can tell it from any verdict that is not good. */
+/* What could not be told changes the exit status only where that was asked for: then it is always
+ * the same one, so that whoever posts for another job can tell it from any verdict that is not
+ * good. */
 static int after_failure(const struct settings *s, int verdict, struct err *err)
 {
     if (err->code == ERR_INTERRUPTED)

@@ -186,7 +186,15 @@ judge() { # PROGRAM [OPTIONS]
     expect_err "no profile matches 't/x*'"
 }
 
-@test "the quick profiles decide within ten minutes" {
-    abba run 'flow/quick-*' --baseline single --candidate batch --budget 10min --plan
-    expect_status 0
+@test "the quick profiles decide within ten minutes, with all confirming pairs" {
+    local set
+    for set in 'flow/quick-*' 'rtc/quick-*' 'srt-live-transmit/quick-*' 'srt-neighbour/quick-*' \
+        'srt/quick-1x-50M-*aes* srt/quick-1x-50M-clean srt/quick-1x-50M-light srt/quick-32x-320M-clean'; do
+        # shellcheck disable=SC2086
+        (set -f && "$ABBA" run $set -b x=/bin/true -c y=/bin/true --budget 10min --plan >/dev/null 2>err.txt) ||
+            { cat err.txt && return 1; }
+    done
+    abba run 'srt/quick-*' -b x=/bin/true -c y=/bin/true --budget 10min --plan
+    expect_status 2
+    expect_err "with all confirming pairs; the budget is 10 min 00 s"
 }

@@ -133,6 +133,58 @@ assert "environment" not in lab["gate"] and lab["gate-post"]["environment"]["nam
 END
 }
 
+# The commands of a job's step, as the file has them.
+commands_of() { # FILE JOB STEP-OR-KEY
+    python3 -c 'import sys, yaml
+job = yaml.safe_load(open(sys.argv[1]))["jobs" if "github" in sys.argv[1] else sys.argv[2]]
+if "github" in sys.argv[1]:
+    print(next(s["run"] for s in job[sys.argv[2]]["steps"] if s.get("name") == sys.argv[3]))
+else:
+    print("\n".join(job[sys.argv[3]]))' "$KIT/$1" "$2" "$3"
+}
+
+# Clones as the services make them: the request's commit, the target branch as they have it.
+make_clone() { # FOLDER
+    git clone -q --no-local origin "$1"
+    cp -r repository/.ci "$1"/
+    cd "$1" || return 1
+}
+
+@test "the commands in the files measure, as they stand" {
+    python3 -c 'import yaml' 2>/dev/null || skip "no python3-yaml"
+    make_repository
+    git checkout -q -B main v1
+    git checkout -q -b request
+    gate_cost_rss
+    git commit -q -a -m "room to spare"
+    cd ..
+    git clone -q --bare repository origin
+    git --git-dir=origin symbolic-ref HEAD refs/heads/request
+    make_clone github
+    commands_of github/gate.yml measure Measure >../measure.sh
+    status=0
+    output=$(GITHUB_STEP_SUMMARY=$PWD/../summary.md GATE_BASELINE=origin/main \
+        bash --noprofile --norc -e ../measure.sh 2>../err.txt) || status=$?
+    err=$(<../err.txt)
+    expect_status 1
+    expect_out "peak_rss: median change"
+    grep -q '^### .*abba: regressed' ../summary.md
+    # inconclusive is a warning: a run that judges nothing else
+    printf '#!/bin/sh\nexit 4\n' >.ci/gate.sh
+    output=$(GITHUB_STEP_SUMMARY=/dev/null bash --noprofile --norc -e ../measure.sh)
+    [[ "$output" == ::warning::inconclusive* ]]
+    cd .. && make_clone gitlab
+    git update-ref -d refs/remotes/origin/main # a runner fetches the request alone
+    commands_of gitlab/gate.yml gate script >../script.sh
+    export CI_MERGE_REQUEST_TARGET_BRANCH_NAME=main GATE_BASELINE=origin/main
+    status=0
+    output=$(sh -e ../script.sh 2>../err.txt) || status=$?
+    err=$(<../err.txt)
+    expect_status 1
+    expect_out "peak_rss: median change"
+    python3 -c 'import xml.etree.ElementTree as e; assert e.parse("gate/junit.xml").find(".//failure") is not None'
+}
+
 @test "every command in the files is sound shell" {
     python3 -c 'import yaml' 2>/dev/null || skip "no python3-yaml"
     python3 - "$KIT" <<'END'
