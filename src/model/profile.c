@@ -37,6 +37,7 @@ static int decode_head(const struct fields *f, struct profile *p, struct arena *
 
     if (decode_text(f, "profile", FIELDS_REQUIRED, arena, &p->name, err) < 0 ||
         decode_text(f, "runner", FIELDS_REQUIRED, arena, &p->runner, err) < 0 ||
+        decode_text(f, "thresholds", FIELDS_OPTIONAL, arena, &p->thresholds, err) < 0 ||
         decode_text(f, "description", FIELDS_OPTIONAL, arena, &p->description, err) < 0 ||
         fields_child(f, "runner", FIELDS_REQUIRED, &at, err) < 0)
         return -1;
@@ -287,10 +288,10 @@ int profile_decode(struct profile *p, const struct json *root, const char *file,
                    struct arena *arena, struct err *err)
 {
     static const char *const keys[] = {
-        "profile",     "runner",       "description", "load",  "network", "pairs",
-        "confirm",     "min_complete", "warmup",      "pause", "timeout", "takes",
-        "only_in",     "cpus",         "controls",    "noise", "matrix",  "regime",
-        "combination", "pass",         "memory_pass", NULL};
+        "profile",     "runner",       "description", "load",       "network", "pairs",
+        "confirm",     "min_complete", "warmup",      "pause",      "timeout", "takes",
+        "only_in",     "cpus",         "controls",    "noise",      "matrix",  "regime",
+        "combination", "pass",         "memory_pass", "thresholds", NULL};
     static const char *const sides[] = {"baseline", "candidate", NULL};
     int side = -1;
     struct fields f;
@@ -405,6 +406,8 @@ void profile_encode(const struct profile *p, struct json_writer *w)
     jw_key(w, "runner"), jw_string(w, p->runner);
     if (p->description)
         jw_key(w, "description"), jw_string(w, p->description);
+    if (p->thresholds)
+        jw_key(w, "thresholds"), jw_string(w, p->thresholds);
     if (p->regime)
         jw_key(w, "regime"), jw_string(w, p->regime);
     encode_settings(w, "load", p->load, p->load_count);

@@ -72,6 +72,7 @@ struct profile {
     const char *name; /* "flow/pingpong"; with its combination once expanded: ",streams=32" */
     const char *runner;
     const char *description;   /* may be NULL */
+    const char *thresholds;    /* the set that judges it where none is asked for; NULL: "default" */
     const char *regime;        /* what bounds it, in a word: "latency-bound"; NULL: not said */
     struct load_setting *load; /* by name; once resolved, with the runner's defaults filled in */
     size_t load_count;

@@ -19,7 +19,7 @@ struct plan_request {
     struct strings baseline_args, candidate_args;
     struct strings baseline_env, candidate_env, env; /* "K=V" */
     struct strings thresholds;                       /* --threshold METRIC=PERCENT */
-    const char *thresholds_file; /* name or file; NULL: `default` for run, none for compare */
+    const char *thresholds_file; /* name or file; NULL: the profiles' for run, none for compare */
     struct strings accepted;     /* --accepted NAME|FILE; run: without one all that are found */
     bool no_accepted;
     struct strings events; /* --event, beside the defaults */

@@ -184,6 +184,23 @@ static int check_file(struct plan *p, const char *file, struct arena *arena, str
     return 0;
 }
 
+/* The set that all profiles of the series name, or leave to the default. */
+static int usual_set(const struct plan *p, const char **name, struct err *err)
+{
+    for (size_t i = 0; i < p->profile_count; i++) {
+        const char *own = p->profiles[i].thresholds ? p->profiles[i].thresholds : "default";
+
+        if (i && strcmp(own, *name) != 0) {
+            err_set(err, ERR_CONFIG,
+                    "profile '%s' is judged by the thresholds '%s', profile '%s' by '%s'",
+                    p->profiles[0].name, *name, p->profiles[i].name, own);
+            return err_hint(err, "--thresholds NAME takes one set for all profiles of a series");
+        }
+        *name = own;
+    }
+    return 0;
+}
+
 static int load_file(struct plan *p, const char *name, struct arena *arena, struct err *err)
 {
     const char *file;
@@ -202,9 +219,11 @@ int thresholds_resolve(struct plan *p, const struct plan_request *q, struct aren
 {
     struct thresholds *t = &p->thresholds;
     bool compare = strcmp(p->command, "compare") == 0;
-    const char *name = q->thresholds_file ? q->thresholds_file : compare ? NULL : "default";
+    const char *name = q->thresholds_file;
     struct limit *limits;
 
+    if (!name && !compare && usual_set(p, &name, err) < 0)
+        return -1;
     if (load_file(p, name, arena, err) < 0)
         return -1;
     limits = arena_array(arena, t->limit_count + q->thresholds.count + q->claims.count + 1,

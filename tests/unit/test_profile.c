@@ -63,7 +63,7 @@ static void encoding_and_decoding_are_inverse(void **state)
     struct json_writer w;
     struct err err = {0};
     struct profile p = taken("{" HEAD ",'load':{'b':'true','a':7,'c':false,'d':'7'},'cpus':'0',"
-                             "'pause':'1500us','matrix':{'z':[1,2],'y':['1s']},'regime':'CPU'}",
+                             "'pause':'1500us','matrix':{'z':[1,2],'y':['1s']},'regime':'CPU','thresholds':'t'}",
                              &arena);
 
     (void)state;
@@ -126,6 +126,7 @@ static void faults_are_named_with_their_place(void **state)
         {"{" HEAD ",'regime':'1234567890123456789012345678901234567890123456789012345678901'}",
          "1 to 60"},
         {"{" HEAD ",'regime':1}", "$.regime"},
+        {"{" HEAD ",'thresholds':['a']}", "$.thresholds"},
         {"{" HEAD ",'combination':{'of':'x'}}", "axes"},
         {"{" HEAD ",'combination':{'of':'x','axes':{},'at':1}}", "$.combination"},
         {"{" HEAD ",'combination':{'of':'x','axes':{'cpus':'one'}}}", "0-3,8"},
