@@ -106,6 +106,10 @@ static const char *const report_words[] = {
     "control",
     "A variant that is the baseline's own source in another layout (--control), never judged: what "
     "it changes is no matter of source. Also a metric that the change cannot affect.",
+    "PROFILE,pass=memory",
+    "Runs of their own with a library preloaded that counts what each variant asks its heap for "
+    "(--memory-pass, or the profile asks). They give no times; fewer than five pairs have the range "
+    "of their changes as bounds, at its own level, and no grade but unsure.",
     "sees",
     "The smallest true change that such a series finds 8 times in 10, from the scatter of the "
     "pairs (sigma) and the resolution of the figure.",

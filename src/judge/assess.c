@@ -345,7 +345,7 @@ static void fill_profile(struct report_profile *out, const struct assessment *x,
     out->min_complete = (int)s->stage.min_complete;
     out->order = order_text(&s->stage, j->arena);
     out->level = level_of(s);
-    for (size_t b = 0; b < s->stage.blocks; b++)
+    for (size_t b = 0; s->stage.profile->pass == PASS_TIMES && b < s->stage.blocks; b++)
         out->noisy_pairs += stage_block_noisy(&s->stage, b) ? 1 : 0;
     out->metrics = s->metrics;
     out->metric_count = s->metric_count;

@@ -34,13 +34,21 @@ static bool is_named(const struct runner *r, size_t at)
     return false;
 }
 
+/* Whether the program itself tells what its heap was asked for. */
+static bool tells_itself(const struct runner *r, const char *metric)
+{
+    const struct runner_metric *m = runner_find_metric(r, metric);
+
+    return m && m->from.source != SOURCE_HEAP;
+}
+
 /* What the figures of a runner's column count. */
 static const char *counts_of(const struct runner *r, struct arena *arena)
 {
     struct buf line = BUF_INIT;
     const char *text;
 
-    if (!runner_own_metric(r, "heap_bytes") && !runner_own_metric(r, "heap_bytes_per_message"))
+    if (!tells_itself(r, "heap_bytes") && !tells_itself(r, "heap_bytes_per_message"))
         add_counts(&line, "heap_bytes, heap_calls", BY_LIBRARY);
     for (size_t i = 0; i < r->metric_count; i++)
         if (r->metrics[i].counts && !is_named(r, i))

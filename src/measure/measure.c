@@ -211,24 +211,28 @@ static struct value read_metric(struct draft *d, size_t i, const char *unit)
     return value_ok(number);
 }
 
-/* Why the library's records of a role tell nothing, or ok. */
-static struct value heap_status(const struct draft *d, const char *role)
+/* Out of the library's records of a role, which may have a reason to tell nothing. */
+static struct value read_heap_metric(struct draft *d, size_t i, const char *unit)
 {
-    for (size_t i = 0; i < d->outcome->role_count; i++)
-        if (strcmp(d->outcome->roles[i].name, role) == 0)
-            return d->heap[i].status;
-    return value_none(VALUE_MISSING, "the run had no such role");
+    const char *role = d->meter->runner->metrics[i].from.role;
+    const struct heap_role *heap = NULL;
+    struct value v;
+
+    for (size_t k = 0; k < d->outcome->role_count; k++)
+        if (strcmp(d->outcome->roles[k].name, role) == 0)
+            heap = &d->heap[k];
+    if (heap && heap->status.status != VALUE_OK)
+        return heap->status;
+    v = read_metric(d, i, unit);
+    if (heap && heap->windows == 0 && v.status == VALUE_MISSING)
+        v.reason = arena_printf(d->arena, "%s; no window was marked", v.reason);
+    return v;
 }
 
 static struct value read_one(struct draft *d, size_t i, const char *unit)
 {
-    const struct extraction *from = &d->meter->runner->metrics[i].from;
-    struct value heap;
-
-    if (from->source != SOURCE_HEAP)
-        return read_metric(d, i, unit);
-    heap = heap_status(d, from->role);
-    return heap.status == VALUE_OK ? read_metric(d, i, unit) : heap;
+    return d->meter->runner->metrics[i].from.source == SOURCE_HEAP ? read_heap_metric(d, i, unit)
+                                                                   : read_metric(d, i, unit);
 }
 
 static void read_metrics(struct draft *d)
@@ -241,7 +245,7 @@ static void read_metrics(struct draft *d)
         const char *unit = def ? def->unit : m->unit;
         struct value v;
 
-        if (m->from.source == SOURCE_HEAP && !d->heap)
+        if (runner_metric_is_memory(m) && !d->heap)
             continue;
         v = read_one(d, i, unit);
         metric_list_add(&d->metrics, m->name, unit, v, 0);

@@ -94,7 +94,7 @@ static bool derived_of_heap(const struct runner *r, const char *metric)
     char stem[64];
 
     return metric_is_heap(metric) && split_suffix(metric, "_per_message", stem, sizeof(stem)) &&
-           runner_own_metric(r, stem) && runner_find_metric(r, "delivered_messages");
+           runner_timed_metric(r, stem) && runner_find_metric(r, "delivered_messages");
 }
 
 /* What follows from the runner's reports alone. */
@@ -147,8 +147,8 @@ static bool runner_yields(const struct plan *p, const struct runner *r, const ch
     const struct metric_def *def = metric_find(metric);
 
     if (p->import)
-        return runner_own_metric(r, metric) || derived_of_reports(r, metric);
-    return (def && def->kind == METRIC_MEASURED) || runner_own_metric(r, metric) ||
+        return runner_timed_metric(r, metric) || derived_of_reports(r, metric);
+    return (def && def->kind == METRIC_MEASURED) || runner_timed_metric(r, metric) ||
            counted(p, metric) || derived(p, r, metric);
 }
 

@@ -32,11 +32,16 @@ const struct runner_metric *runner_find_metric(const struct runner *r, const cha
     return NULL;
 }
 
-const struct runner_metric *runner_own_metric(const struct runner *r, const char *name)
+bool runner_metric_is_memory(const struct runner_metric *m)
+{
+    return m->from.source == SOURCE_HEAP || m->counts;
+}
+
+const struct runner_metric *runner_timed_metric(const struct runner *r, const char *name)
 {
     const struct runner_metric *m = runner_find_metric(r, name);
 
-    return m && m->from.source != SOURCE_HEAP ? m : NULL;
+    return m && !runner_metric_is_memory(m) ? m : NULL;
 }
 
 const char *load_type_name(enum load_type type)

@@ -159,7 +159,10 @@ const struct runner_role *runner_find_role(const struct runner *r, const char *n
 const struct load_param *runner_find_load(const struct runner *r, const char *name);
 const struct runner_metric *runner_find_metric(const struct runner *r, const char *name);
 
-/* The metric of that name where the program itself reports it, not the library of a memory pass. */
-const struct runner_metric *runner_own_metric(const struct runner *r, const char *name);
+/* Whether only a memory pass has the metric: by its library, or by a managed heap's own counter. */
+bool runner_metric_is_memory(const struct runner_metric *m);
+
+/* The metric of that name where runs that give times have it, too. */
+const struct runner_metric *runner_timed_metric(const struct runner *r, const char *name);
 
 #endif

@@ -176,6 +176,23 @@ END
     [[ "$output" = *" window $(rounds 3000 48)" ]]
 }
 
+@test "a program that is bound to its place is counted like any other" {
+    command -v cc >/dev/null || skip "there is no compiler"
+    # It takes malloc's address: what others find is its own jump to it.
+    cat >fixed.c <<'END'
+#include <stdlib.h>
+static void *(*volatile take)(size_t) = malloc;
+int main(void)
+{
+    free(take(10));
+    return 0;
+}
+END
+    cc -fno-builtin -no-pie -fno-pie -o fixed fixed.c
+    run counted ./fixed
+    [ "$output" = "fixed all 1 10 1" ]
+}
+
 @test "a program that brings its own allocator is told from one that allocates nothing" {
     command -v cc >/dev/null || skip "there is no compiler"
     cat >own.c <<'END'
