@@ -185,14 +185,23 @@ static void note_gates(struct notes *n, const struct report_profile *p, const st
 
 /* ---- what was not measured ---- */
 
+/* What a memory pass does not give, and what only one side's heap tells, is nobody's loss. */
+static bool is_no_loss(const struct report_profile *p, const struct judging *j, size_t i)
+{
+    const struct profile *of = plan_find_profile(j->plan, p->profile);
+
+    return of && of->pass == PASS_MEMORY &&
+           (notes_memory_withheld(p->metrics[i].missing.items[0]) ||
+            !plan_yields(j->plan, of, p->metrics[i].metric));
+}
+
 /* The one reason why a metric of the first candidate has no figure at all, or NULL. */
 static const char *reason_of(const struct report_profile *p, const struct judging *j, size_t i)
 {
     const struct report_metric *m = &p->metrics[i];
 
     if (m->complete_pairs > 0 || m->missing.count == 0 ||
-        strcmp(m->candidate, j->plan->variants[1].name) != 0 ||
-        notes_memory_withheld(m->missing.items[0]))
+        strcmp(m->candidate, j->plan->variants[1].name) != 0 || is_no_loss(p, j, i))
         return NULL;
     return m->missing.items[0];
 }

@@ -58,25 +58,38 @@ static const char *counts_of(const struct runner *r, struct arena *arena)
     return text;
 }
 
-/* One note for all variants of one runner. */
+/* Whose columns count the same as that of variant `i`; NULL: they were named with an earlier one.
+ */
+static const char *columns_of(const char *const *counts, const struct plan *p, size_t i,
+                              struct arena *arena)
+{
+    const char *names = "";
+    size_t named = 0;
+
+    for (size_t k = 0; k < p->variant_count; k++) {
+        if (strcmp(counts[k], counts[i]) != 0)
+            continue;
+        if (k < i)
+            return NULL;
+        names = arena_printf(arena, "%s%s'%s'", names, named++ ? ", " : "", p->variants[k].name);
+    }
+    return named == p->variant_count ? "" : arena_printf(arena, "%s: ", names);
+}
+
+/* One note for all variants whose columns count the same. */
 static void note_counts(struct report_profile *out, const struct profile *of,
                         const struct judging *j)
 {
     const struct plan *p = j->plan;
-    const struct runner *first = plan_runner(p, of, &p->variants[0]);
-    bool differ = false;
+    const char **counts = arena_array(j->arena, p->variant_count, sizeof(*counts));
 
     for (size_t i = 0; i < p->variant_count; i++)
-        differ = differ || plan_runner(p, of, &p->variants[i]) != first;
+        counts[i] = counts_of(plan_runner(p, of, &p->variants[i]), j->arena);
     for (size_t i = 0; i < p->variant_count; i++) {
-        const struct runner *r = plan_runner(p, of, &p->variants[i]);
-        const char *counts = counts_of(r, j->arena);
+        const char *columns = columns_of(counts, p, i, j->arena);
 
-        if (!counts[0] || (!differ && i > 0))
-            continue;
-        strings_add(&out->notes, j->arena,
-                    differ ? arena_printf(j->arena, "'%s': %s", p->variants[i].name, counts)
-                           : counts);
+        if (columns && counts[i][0])
+            strings_add(&out->notes, j->arena, arena_printf(j->arena, "%s%s", columns, counts[i]));
     }
 }
 
@@ -89,9 +102,7 @@ void notes_memory(struct report_profile *out, const struct assessment *x, const 
     note_counts(out, of, j);
     if (out->complete_pairs > 1 && out->complete_pairs < 5)
         strings_add(&out->notes, j->arena,
-                    arena_printf(j->arena,
-                                 "the bounds of %d pairs are the range of their changes: such "
-                                 "counts hardly vary",
+                    arena_printf(j->arena, "the bounds of %d pairs are the range of their changes",
                                  out->complete_pairs));
 }
 

@@ -244,11 +244,27 @@ static void add(struct metric_list *f, const char *name, struct value value)
     metric_list_add(f, name, metric_find(name)->unit, value, 0);
 }
 
+/* Bytes and calls are of one heap: where the runner tells one of them, the other is not of another.
+ */
+static bool is_told(struct metric_list *f)
+{
+    const struct value none =
+        value_none(VALUE_UNSUPPORTED, "the runner's own counter has no such figure");
+
+    if (!metric_list_find(f, "heap_bytes") && !metric_list_find(f, "heap_calls"))
+        return false;
+    add(f, "heap_bytes", none);
+    add(f, "heap_calls", none);
+    return true;
+}
+
 void heap_derive(struct metric_list *f, const struct heap_role *roles, size_t count)
 {
     struct heap_sums marked = {0}, process = {0}, *sums;
     uint64_t windows = 0;
 
+    if (is_told(f))
+        return;
     for (size_t i = 0; i < count; i++) {
         if (roles[i].status.status != VALUE_OK) {
             add(f, "heap_bytes", roles[i].status);

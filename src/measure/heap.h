@@ -40,8 +40,9 @@ void heap_read(struct heap_role *h, const char *scratch, const struct role_outco
                const char *obstacle, struct arena *arena);
 
 /*
- * Adds heap_bytes and heap_calls of all roles, unless they are there: of the windows where any role
- * has some, else of whole processes.
+ * Adds heap_bytes and heap_calls of all roles, of the windows where any role has some, else of
+ * whole processes. Where the runner has told one of both by another counter, there is no second
+ * one.
  */
 void heap_derive(struct metric_list *f, const struct heap_role *roles, size_t count);
 

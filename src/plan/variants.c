@@ -341,12 +341,15 @@ static int check_count(const struct plan_request *q, struct err *err)
     return 0;
 }
 
-/* Whether whatever `a` gives `b` gives too, in the same unit and direction. */
+/* Whether whatever `a` gives `b` gives too, in the same unit and direction; but for what a memory
+ * pass has, where each stack may have a heap of its own kind. */
 static int gives_same_metrics(const struct runner *a, const struct runner *b, struct err *err)
 {
     for (size_t i = 0; i < a->metric_count; i++) {
         const struct runner_metric *m = runner_find_metric(b, a->metrics[i].name);
 
+        if (!m && runner_metric_is_memory(&a->metrics[i]))
+            continue;
         if (!m)
             return err_set(err, ERR_CONFIG, "runner '%s' gives '%s', runner '%s' does not", a->name,
                            a->metrics[i].name, b->name);

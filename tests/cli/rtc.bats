@@ -33,6 +33,59 @@ END
     done
 }
 
+@test "what V8 is said to have allocated is what was allocated" {
+    command -v node >/dev/null || skip "there is no node"
+    cp "$ABBA_SOURCE/runners/common/node/meter.mjs" .
+    cat >known.mjs <<'END'
+import { v8Begin, v8End } from "./meter.mjs";
+const kept = [];
+v8Begin();
+// 20,000 arrays of 1,000 doubles: 160 MB, most of them garbage at once.
+for (let i = 0; i < 20000; i++) kept[i % 100] = new Array(1000).fill(i + 0.5);
+console.log(v8End());
+END
+    [ "$(node known.mjs)" = undefined ] # no memory pass, no figure
+    run env ABBA_HEAP="$PWD" node known.mjs
+    expect_status 0
+    # pointers or doubles, and a head each; what else the engine allocates is little
+    [ "$output" -ge 160000000 ] && [ "$output" -le 180000000 ]
+}
+
+# A memory pass of both shapes: figures a message, and no times.
+try_memory() { # RUNNER VARIANT METRIC...
+    local shape
+    [ -x "$ABBA_BUILD/runners/$1/$1" ] || skip "runner '$1' is not built (make runners-rtc)"
+    for shape in message flow; do
+        abba run --no-lock "rtc/quick-$shape,pass=memory" --baseline "$2" --aa --memory-pairs 1 --archive "$shape"
+        python3 - "$shape/samples.jsonl" "${@:3}" <<'END'
+import json, sys
+for line in open(sys.argv[1]):
+    sample = json.loads(line)
+    assert sample["status"] == "ok", sample["error"]
+    for name, m in sample["metrics"].items():
+        if name in sys.argv[2:]:
+            assert m["value"] > 0, (name, m)
+        else:
+            assert m["value"] is None, (name, m)
+    assert set(sys.argv[2:]) <= set(sample["metrics"])
+END
+    done
+}
+
+heap="heap_bytes heap_calls heap_bytes_per_message heap_calls_per_message"
+@test "usrsctp: its memory pass" {
+    # shellcheck disable=SC2086
+    try_memory usrsctp usrsctp/usrsctp $heap
+}
+@test "pion: its memory pass, by Go's own counter" {
+    # shellcheck disable=SC2086
+    try_memory pion pion/pion $heap
+}
+@test "libdatachannel: its memory pass, and V8's own heap" {
+    # shellcheck disable=SC2086
+    try_memory libdatachannel libdatachannel/libdatachannel-0.33.4 $heap v8_heap_bytes v8_heap_bytes_per_message
+}
+
 @test "usrsctp: both shapes, through to the archive" {
     try_stack usrsctp
 }

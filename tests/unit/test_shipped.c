@@ -483,12 +483,39 @@ static void iperf3_that_could_not_connect_gives_no_figures(void **state)
     arena_release(&arena);
 }
 
+/* In a memory pass the library writes records and no lines: the stream "heap" has both. */
+static void no_runner_looks_for_heap_windows_on_standard_error(void **state)
+{
+    glob_t found;
+
+    (void)state;
+    assert_int_equal(glob("runners/*/runner.json", 0, NULL, &found), 0);
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        struct arena arena = ARENA_INIT;
+        struct err err = {0};
+        struct json *j = read_json(found.gl_pathv[i]);
+        struct runner r;
+
+        assert_int_equal(runner_decode(&r, j, found.gl_pathv[i], &arena, &err), 0);
+        for (size_t k = 0; k < r.metric_count; k++)
+            if (r.metrics[k].from.pattern && strstr(r.metrics[k].from.pattern, "heap window="))
+                fail_msg(
+                    "%s: metric '%s': a memory pass has no such lines; say \"stream\": \"heap\" "
+                    "and \"^window=...\", as runners/usrsctp does",
+                    found.gl_pathv[i], r.metrics[k].name);
+        json_free(j);
+        arena_release(&arena);
+    }
+    globfree(&found);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_shipped_file_is_taken),
         cmocka_unit_test(every_profile_has_its_files_name_and_its_runners_load),
         cmocka_unit_test(every_runner_has_a_profile),
+        cmocka_unit_test(no_runner_looks_for_heap_windows_on_standard_error),
         cmocka_unit_test(every_harness_of_data_channels_says_how_it_is_built),
         cmocka_unit_test(thresholds_are_as_documented),
         cmocka_unit_test(the_code_takes_and_refuses_what_the_schemas_do),

@@ -2,7 +2,7 @@
 //   open(count, options, onMessage(pair, Buffer)) -> [{ send(Buffer), buffered(), onLow(bytes, f) }]
 
 import { readMessage, newMessage, stamp } from "./message.mjs";
-import { cpuSeconds, heapWindow, nowSeconds, resultLine } from "./meter.mjs";
+import { cpuSeconds, heapWindow, nowSeconds, resultLine, v8Begin, v8End } from "./meter.mjs";
 
 const STALLED_S = 10; // reliable delivery that stands still is broken
 const WRITE_OFF_S = 0.2; // what has not come by then does not come
@@ -86,9 +86,11 @@ class MessageShape {
     this.say("ready");
     const messages = this.calibrate(warmup);
     for (let i = 1; i <= this.o.repeats; i++) {
+      v8Begin();
       heapWindow("begin");
       const r = await this.sendAll(i, messages);
       heapWindow("end");
+      r.v8 = v8End();
       this.say(resultLine(r));
     }
     return this.damaged === 0;
@@ -137,6 +139,7 @@ class FlowShape {
   }
 
   async phase(repeat, beyond) {
+    v8Begin();
     heapWindow("begin");
     const from = { bytes: this.bytes, messages: this.arrived, sent: this.sent };
     const begun = nowSeconds(), cpu = cpuSeconds();
@@ -153,6 +156,7 @@ class FlowShape {
     const r = { repeat, bytes: this.bytes - from.bytes, messages: this.arrived - from.messages,
       sent: this.sent - from.sent, seconds: nowSeconds() - begun, cpu: cpuSeconds() - cpu };
     heapWindow("end");
+    r.v8 = v8End();
     this.say(resultLine(r));
     return r;
   }
