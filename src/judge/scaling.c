@@ -61,28 +61,51 @@ static double speedup(const struct report_scaling *s, const struct report_scaled
     return set == (size_t)s->base || !isfinite(ratio) ? NAN : ratio;
 }
 
-static void fill_row(struct report_scaling *s, struct report_scaled *row, size_t variant,
-                     const struct assessment *const *of, const struct judging *j)
+static void make_rows(struct report_scaling *s, const struct judging *j)
 {
-    row->variant = j->plan->variants[variant].name;
-    row->cell_count = s->set_count;
-    row->cells = arena_array(j->arena, s->set_count, sizeof(*row->cells));
+    s->row_count = j->plan->variant_count;
+    s->rows = arena_array(j->arena, s->row_count, sizeof(*s->rows));
+    for (size_t v = 0; v < s->row_count; v++) {
+        s->rows[v].variant = j->plan->variants[v].name;
+        s->rows[v].cell_count = s->set_count;
+        s->rows[v].cells = arena_array(j->arena, s->set_count, sizeof(*s->rows[v].cells));
+    }
+}
+
+/* The cells of all variants on one set; the profile has that index. */
+static void fill_set(struct report_scaling *s, size_t set, const struct assessment *all,
+                     size_t profile, const struct judging *j)
+{
+    struct arena tables = ARENA_INIT;
+    struct stage stage;
+
+    table_stage(&stage, all, profile, j, &tables);
+    for (size_t v = 0; v < s->row_count; v++)
+        table_cell(&s->rows[v].cells[set].cell, &stage, s->column.metric, v, j->arena);
+    arena_release(&tables);
+}
+
+static void fill_rows(struct report_scaling *s, const struct assessment *all, const size_t *of,
+                      const struct judging *j)
+{
+    make_rows(s, j);
     for (size_t i = 0; i < s->set_count; i++)
-        table_cell(&row->cells[i].cell, &of[i]->decided.stage, s->column.metric, variant, j->arena);
-    for (size_t i = 0; i < s->set_count; i++)
-        row->cells[i].speedup = speedup(s, row, i);
+        fill_set(s, i, all, of[i], j);
+    for (size_t v = 0; v < s->row_count; v++)
+        for (size_t i = 0; i < s->set_count; i++)
+            s->rows[v].cells[i].speedup = speedup(s, &s->rows[v], i);
 }
 
 /* Those from `first` on that differ from it in their CPUs alone. */
-static void collect(struct report_scaling *s, const struct assessment **of, size_t first,
-                    const struct assessment *x, const struct judging *j)
+static void collect(struct report_scaling *s, size_t *of, size_t first, const struct assessment *x,
+                    const struct judging *j)
 {
     for (size_t i = first; i < j->plan->profile_count; i++) {
         const struct profile *p = &j->plan->profiles[i];
 
         if (!takes_part(&x[i], p) || !same_but_cpus(&j->plan->profiles[first], p))
             continue;
-        of[s->set_count] = &x[i];
+        of[s->set_count] = i;
         s->sets[s->set_count++] = (struct report_cpu_set){
             .cpus = profile_axis(p, AXIS),
             .count = profile_count_cpus(profile_axis(p, AXIS)),
@@ -104,7 +127,7 @@ static void fill_one(struct report_scaling *s, size_t first, const struct assess
                      const struct judging *j)
 {
     size_t room = j->plan->profile_count, columns;
-    const struct assessment **of = arena_array(j->arena, room, sizeof(*of));
+    size_t *of = arena_array(j->arena, room, sizeof(*of));
     struct report_column *column;
 
     *s = (struct report_scaling){.profile = name_of(&j->plan->profiles[first], j->arena)};
@@ -115,10 +138,7 @@ static void fill_one(struct report_scaling *s, size_t first, const struct assess
         return;
     s->column = column[0];
     s->base = (int)base_of(s);
-    s->row_count = j->plan->variant_count;
-    s->rows = arena_array(j->arena, s->row_count, sizeof(*s->rows));
-    for (size_t v = 0; v < s->row_count; v++)
-        fill_row(s, &s->rows[v], v, of, j);
+    fill_rows(s, x, of, j);
 }
 
 void scaling_fill(struct report *r, const struct assessment *x, const struct judging *j)

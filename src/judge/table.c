@@ -30,6 +30,7 @@ static const char *const usual_of_memory[][4] = {
 struct sources {
     const struct judged_stage *own;
     const struct judged_stage *memory; /* of the profile's memory pass; NULL: it has none */
+    size_t memory_profile;             /* its index */
     bool is_memory;                    /* the table is of one itself */
 };
 
@@ -40,9 +41,12 @@ static struct sources sources_of(const struct assessment *all, size_t profile,
     struct sources s = {.own = &all[profile].decided, .is_memory = p->pass == PASS_MEMORY};
     const char *name = arena_printf(j->arena, "%s" PROFILE_MEMORY_SUFFIX, p->name);
 
-    for (size_t i = 0; i < j->plan->profile_count; i++)
-        if (strcmp(j->plan->profiles[i].name, name) == 0 && all[i].decided.stage.present > 0)
-            s.memory = &all[i].decided;
+    for (size_t i = 0; i < j->plan->profile_count; i++) {
+        if (strcmp(j->plan->profiles[i].name, name) != 0 || all[i].decided.stage.present == 0)
+            continue;
+        s.memory = &all[i].decided;
+        s.memory_profile = i;
+    }
     return s;
 }
 
@@ -248,15 +252,35 @@ static size_t candidates(const struct plan *plan)
     return count;
 }
 
-static void fill_row(struct report_row *row, const struct report_table *t, const struct sources *s,
-                     size_t variant, const struct judging *j)
+void table_stage(struct stage *s, const struct assessment *all, size_t profile,
+                 const struct judging *j, struct arena *tables)
 {
-    row->variant = j->plan->variants[variant].name;
-    row->cell_count = t->column_count;
-    row->cells = arena_array(j->arena, row->cell_count, sizeof(*row->cells));
-    for (size_t c = 0; c < row->cell_count; c++)
-        table_cell(&row->cells[c], t->columns[c].profile ? &s->memory->stage : &s->own->stage,
-                   t->columns[c].metric, variant, j->arena);
+    stage_collect(s, j->archive, profile, all[profile].decided.stage.which, tables, tables);
+}
+
+/* The cells of the columns whose figures are of the profile with that index. */
+static void fill_columns(struct report_table *t, bool memory, const struct assessment *all,
+                         size_t profile, const struct judging *j)
+{
+    struct arena tables = ARENA_INIT;
+    struct stage s;
+
+    table_stage(&s, all, profile, j, &tables);
+    for (size_t c = 0; c < t->column_count; c++)
+        for (size_t v = 0; v < t->row_count && (t->columns[c].profile != NULL) == memory; v++)
+            table_cell(&t->rows[v].cells[c], &s, t->columns[c].metric, v, j->arena);
+    arena_release(&tables);
+}
+
+static void make_rows(struct report_table *t, const struct judging *j)
+{
+    t->row_count = j->plan->variant_count;
+    t->rows = arena_array(j->arena, t->row_count, sizeof(*t->rows));
+    for (size_t v = 0; v < t->row_count; v++) {
+        t->rows[v].variant = j->plan->variants[v].name;
+        t->rows[v].cell_count = t->column_count;
+        t->rows[v].cells = arena_array(j->arena, t->column_count, sizeof(*t->rows[v].cells));
+    }
 }
 
 void table_fill(struct report *r, const struct assessment *all, size_t profile,
@@ -270,9 +294,9 @@ void table_fill(struct report *r, const struct assessment *all, size_t profile,
         return;
     t = arena_alloc(j->arena, sizeof(*t));
     table_columns(&t->columns, &t->column_count, all, profile, j);
-    t->row_count = j->plan->variant_count;
-    t->rows = arena_array(j->arena, t->row_count, sizeof(*t->rows));
-    for (size_t v = 0; v < t->row_count; v++)
-        fill_row(&t->rows[v], t, &s, v, j);
+    make_rows(t, j);
+    fill_columns(t, false, all, profile, j);
+    if (s.memory)
+        fill_columns(t, true, all, s.memory_profile, j);
     r->profiles[profile].table = t;
 }

@@ -15,6 +15,11 @@
 void table_columns(struct report_column **out, size_t *count, const struct assessment *all,
                    size_t profile, const struct judging *j);
 
+/* Lays the runs of the stage that decided out again, which are given back profile by profile: until
+ * `tables` is released. */
+void table_stage(struct stage *s, const struct assessment *all, size_t profile,
+                 const struct judging *j, struct arena *tables);
+
 /* One metric of one variant of a stage. */
 void table_cell(struct report_cell *cell, const struct stage *s, const char *metric, size_t variant,
                 struct arena *arena);
