@@ -108,7 +108,8 @@ static const char *const report_words[] = {
     "it changes is no matter of source. Also a metric that the change cannot affect.",
     "PROFILE,pass=memory",
     "Runs of their own with a library preloaded that counts what each variant asks its heap for "
-    "(--memory-pass, or the profile asks). They give no times; fewer than five pairs have the range "
+    "(--memory-pass, or the profile asks). They give no times; fewer than five pairs have the "
+    "range "
     "of their changes as bounds, at its own level, and no grade but unsure.",
     "sees",
     "The smallest true change that such a series finds 8 times in 10, from the scatter of the "

@@ -122,6 +122,54 @@ END
     [ "$rest" = "" ]
 }
 
+@test "more threads at a time, and more windows, than are kept are told" {
+    command -v cc >/dev/null || skip "there is no compiler"
+    cat >many.c <<'END'
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+#define THREADS 4200
+static pthread_barrier_t all;
+static void *work(void *arg)
+{
+    free(malloc(10));
+    pthread_barrier_wait(&all);
+    return arg;
+}
+int main(int argc, char **argv)
+{
+    static pthread_t threads[THREADS];
+    pthread_attr_t small;
+
+    for (int i = 0; argc > 1 && i < 1001; i++) {
+        (void)!access("/abba/window/begin", 0);
+        free(malloc(10));
+        (void)!access("/abba/window/end", 0);
+    }
+    if (argc > 1)
+        return 0;
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, 16384);
+    pthread_barrier_init(&all, NULL, THREADS);
+    for (int i = 0; i < THREADS; i++)
+        if (pthread_create(&threads[i], &small, work, NULL) != 0)
+            _exit(77);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    (void)argv;
+    return 0;
+}
+END
+    cc -fno-builtin -pthread -o many many.c
+    run counted ./many windows
+    [[ "$output" = *" window 1 10 1 many" ]]
+    [ "$(wc -w <<<"$output")" = $((1 + 4 + 4 * 1000 + 1)) ]
+    rm records/*
+    run counted ./many
+    [[ "$output" != *77* ]] || skip "so many threads cannot be had here"
+    [[ "$output" = *" lost" ]]
+}
+
 @test "C++: new and delete in all their forms" {
     command -v c++ >/dev/null || skip "there is no C++ compiler"
     cat >new.cc <<'END'

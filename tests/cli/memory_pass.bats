@@ -59,6 +59,27 @@ rounds_bytes() { echo $(($1 * (11 * $2 + 64))); }
     expect_status 0
 }
 
+@test "every kind of known program arrives exactly: windows, ended threads, forks, dlopen, what fails" {
+    local words rounds more
+    while read -r rounds more words; do
+        rm -rf a
+        compare -n 1 "$known $words" "$known $words" --memory-pairs 1 --archive a
+        expect_status 0
+        [ "$(figures a compare,pass=memory heap_bytes | awk '{ print $2 }' | sort -u)" = \
+            "$(($(rounds_bytes "$rounds" 40) + more * 40))" ] || fail "bytes of $words"
+        [ "$(figures a compare,pass=memory heap_calls | awk '{ print $2 }' | sort -u)" = \
+            "$((rounds * 8 + more))" ] || fail "calls of $words"
+    done <<END
+60 0 windows 1 10 40
+400 0 ends 4 100 40
+200 0 fork 2 100 40
+200 100 plugin 2 100 40 $plugin
+20 0 refused 2 10 40
+20 0 close 2 10 40
+30 0 none 1 30 40
+END
+}
+
 @test "no figure of a memory pass is of time, and no timed run has the library" {
     compare -n 2 "$known none 1 10 48" "$known none 1 20 48" --memory-pass --archive a
     expect_status 0
