@@ -390,7 +390,8 @@ int build_revision(const struct build_request *q, struct repository *r, const st
     }
     if (find_place(&p, out, v, r->arena, err) < 0 || (fd = lock(&p, r->arena, err)) < 0)
         return -1;
-    if (!read_record(&p, out, r->arena)) {
+    out->kept = read_record(&p, out, r->arena);
+    if (!out->kept) {
         say_building(q, out, v, who);
         rc = make(q, r, v, &p, out, err);
     }
@@ -415,6 +416,11 @@ int build_product(const struct built *b, const char *path, const char **out, str
     real = realpath(full, NULL);
     if (!real) {
         err_set(err, ERR_MEASURE, "the build left no file '%s'", path);
+        if (b->kept)
+            return err_hint(err,
+                            "it was made earlier and kept; without the folder '%s' it is made "
+                            "anew",
+                            files_dirname(arena, b->folder));
         return err_hint(err, "it is '%s'", full);
     }
     if (strncmp(real, b->folder, len) != 0 || real[len] != '/')

@@ -32,6 +32,7 @@ struct built {
     struct strings compile_commands; /* as the build showed them, the folder as "." */
     size_t commands_cut;             /* those that were not kept */
     bool confined;                   /* it could not write elsewhere */
+    bool kept;                       /* it was made earlier */
     const char *log;                 /* file of its output */
 };
 

@@ -58,6 +58,11 @@ source_of() { # VARIANT EXPRESSION on v
     expect_err "building the baseline, first"
     gate --baseline git:first --candidate git:HEAD --plan
     expect_no "building"
+    # one that somebody has tidied away is told as such
+    rm "$(compgen -G "$HOME/.cache/abba/builds/*/tree/out/prog" | head -n 1)"
+    gate --baseline git:first --candidate git:HEAD --plan
+    expect_err "the build left no file 'out/prog'"
+    expect_err "hint: it was made earlier and kept; without the folder '$HOME/.cache/abba/builds/"
 }
 
 @test "the baseline is the common ancestor, unless that is declined" {

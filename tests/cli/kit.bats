@@ -154,6 +154,8 @@ make_clone() { # FOLDER
     python3 -c 'import yaml' 2>/dev/null || skip "no python3-yaml"
     make_repository
     git checkout -q -B main v1
+    sed -i 's/"confirm": 16/"confirm": 0/' profiles/record/quick-read.json
+    git commit -q -a -m "eight pairs decide"
     git checkout -q -b request
     gate_cost_rss
     git commit -q -a -m "room to spare"
