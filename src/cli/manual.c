@@ -111,6 +111,27 @@ static const char *const report_words[] = {
     "(--memory-pass, or the profile asks). They give no times; fewer than five pairs have the "
     "range "
     "of their changes as bounds, at its own level, and no grade but unsure.",
+    "ratio",
+    "With several candidates each one's own medians stand side by side, and below or beside them "
+    "its "
+    "ratios to the baseline: the median of the pairs' changes, plus 1, with the same bounds.",
+    "invalid (1), failed (2), ...",
+    "What a variant has instead of a figure; the note of that number says in how many runs, and "
+    "why. "
+    "Behind a figure: it is of fewer runs than there were.",
+    "CPUs, speed-up",
+    "Profiles that a matrix made for several sets of CPUs. A speed-up is the ratio of a variant's "
+    "own "
+    "medians under two of them; their runs are no pairs, so it has no bounds.",
+    "regimes, signs",
+    "What was shown where: by what profiles say of themselves (\"regime\"), their place in a "
+    "matrix, "
+    "or their names. + better and - worse: both bounds beyond 1 %, or judged regressed; = neither "
+    "was "
+    "shown; ? incomplete, inconclusive or without bounds; +- better in one profile of the regime, "
+    "worse in another.",
+    "flips",
+    "What wins in one regime and loses in another, by these signs.",
     "sees",
     "The smallest true change that such a series finds 8 times in 10, from the scatter of the "
     "pairs (sigma) and the resolution of the figure.",

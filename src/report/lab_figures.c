@@ -1,7 +1,9 @@
 #include "report/lab_figures.h"
 
 #include "base/buf.h"
+#include "base/mem.h"
 #include "report/figures.h"
+#include "report/regimes_figures.h"
 
 #include <math.h>
 #include <string.h>
@@ -63,5 +65,19 @@ void lab_sides(const struct lab_result *c, struct buf *out)
         safe_text(out, c->report->variants.items[i], strlen(c->report->variants.items[i]));
         if (i + 1 < c->report->variants.count)
             buf_addstr(out, i ? ", " : " against ");
+    }
+}
+
+void lab_flips(const struct lab_report *r, struct strings *lines, struct arena *arena)
+{
+    for (size_t i = 0; i < r->comparison_count; i++) {
+        const struct report *one = r->comparisons[i].report;
+        for (size_t k = 0; one && one->regimes && k < one->regimes->flip_count; k++) {
+            struct buf text = BUF_INIT;
+            regimes_flip(one, &one->regimes->flips[k], &text);
+            strings_add(lines, arena,
+                        arena_printf(arena, "%s: %s", r->comparisons[i].comparison, text.data));
+            buf_release(&text);
+        }
     }
 }

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 
+struct arena;
 struct buf;
 
 /* "2 of 12 comparisons; 120 of 120 runs". */
@@ -19,6 +20,9 @@ void lab_alarms(const struct lab_report *r, struct buf *out);
 /* Whether the row is shown: all with `verbose`, else those that have a threshold anywhere, or that
  * matter to people where none has. */
 bool lab_worst_shown(const struct lab_report *r, const struct lab_worst *w, bool verbose);
+
+/* "COMPARISON: throughput: wins in ..., loses in ...": adds a line a flip of any comparison. */
+void lab_flips(const struct lab_report *r, struct strings *lines, struct arena *arena);
 
 /* "3 of 60 runs failed", "none of 60 runs failed". */
 void lab_failed(const struct lab_variant *v, struct buf *out);

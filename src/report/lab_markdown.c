@@ -67,6 +67,19 @@ static void worst(const struct lab_report *r, bool verbose, struct buf *out)
         buf_addch(out, '\n');
 }
 
+static void flips(const struct lab_report *r, bool utf8, struct arena *arena, struct buf *out)
+{
+    struct strings lines = {0};
+    lab_flips(r, &lines, arena);
+    for (size_t i = 0; i < lines.count; i++) {
+        buf_printf(out, "- %s", utf8 ? "⚠️ " : "");
+        text_markdown(out, lines.items[i]);
+        buf_addch(out, '\n');
+    }
+    if (lines.count)
+        buf_addch(out, '\n');
+}
+
 static void failures(const struct lab_report *r, struct buf *out)
 {
     for (size_t i = 0; i < r->variant_count; i++) {
@@ -141,6 +154,7 @@ void lab_markdown(const struct lab_report *r, const struct report_style *style, 
     buf_printf(out, ": %s\n\n", summary.data);
     comparisons(r, out);
     worst(r, style->verbose, out);
+    flips(r, style->utf8, &arena, out);
     failures(r, out);
     for (size_t i = 0; i < r->comparison_count; i++) {
         if (r->comparisons[i].report)

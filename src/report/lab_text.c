@@ -92,6 +92,16 @@ static void worst(struct page *p, const struct lab_report *r)
     table_write(&t, PAGE_INDENT, p->width, p->style->color, p->out);
 }
 
+static void flips(struct page *p, const struct lab_report *r)
+{
+    struct strings lines = {0};
+    lab_flips(r, &lines, &p->arena);
+    if (lines.count)
+        title(p, "what wins in one regime and loses in another");
+    for (size_t i = 0; i < lines.count; i++)
+        page_labelled(p, "flips", lines.items[i]);
+}
+
 static void errors(struct page *p, const struct lab_variant *v)
 {
     for (size_t i = 0; i < v->error_count; i++) {
@@ -169,6 +179,7 @@ void lab_text(const struct lab_report *r, const struct report_style *style, stru
     head(&p, r);
     comparisons(&p, r);
     worst(&p, r);
+    flips(&p, r);
     failures(&p, r);
     parts(&p, r);
     tail(&p, r);

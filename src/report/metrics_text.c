@@ -184,12 +184,41 @@ static void sentences(struct page *p, const struct report_profile *profile, cons
     }
 }
 
+/* Beyond doubt: the figures say all there is to say. */
+static bool is_plainly_regressed(const struct report_metric *m)
+{
+    return metric_judged(m) && m->verdict == VERDICT_REGRESSED && m->grade == GRADE_CONFIRMED &&
+           !m->control && !m->claim && m->accepted_count == 0 && !m->note;
+}
+
+static void regressed_line(struct page *p, const struct report_profile *profile,
+                           const char *candidate)
+{
+    struct buf line = BUF_INIT;
+    char change[FIGURE_TEXT];
+    for (size_t i = 0; i < profile->metric_count; i++) {
+        const struct report_metric *m = &profile->metrics[i];
+        if (strcmp(m->candidate, candidate) != 0 || !is_plainly_regressed(m))
+            continue;
+        figure_change(m->median_change, change);
+        buf_printf(&line, "%s%s %s", line.len ? ", " : arena_printf(&p->arena, "%s: ", candidate),
+                   m->metric, change);
+    }
+    if (line.len)
+        page_labelled(p, "regressed", line.data);
+    buf_release(&line);
+}
+
 void page_variants_verdicts(struct page *p, const struct report_profile *profile)
 {
     if (profile->metric_count)
         limits_line(p, profile, profile->metrics[0].candidate);
+    for (size_t v = 1; v < p->r->variants.count; v++)
+        regressed_line(p, profile, p->r->variants.items[v]);
     for (size_t i = 0; i < profile->metric_count; i++) {
         const struct report_metric *m = &profile->metrics[i];
+        if (is_plainly_regressed(m))
+            continue;
         if ((metric_judged(m) && m->verdict != VERDICT_PASSED) || m->claim)
             sentence(p, m, arena_printf(&p->arena, "%s of %s", m->metric, m->candidate));
     }

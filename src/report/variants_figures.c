@@ -152,8 +152,8 @@ bool variants_memory_note(const struct report_table *t, struct buf *out)
     }
     if (profile)
         buf_printf(out,
-                   ": of the runs of '%s', which give no times; what is counted of whom stands "
-                   "there",
+                   ": from the runs of '%s', which give no times; what each variant's figure "
+                   "counts is said there",
                    profile);
     return profile != NULL;
 }

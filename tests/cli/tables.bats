@@ -66,7 +66,7 @@ stacks() {
     expect_out "(1)        messages_per_second of libwebrtc: invalid in 6 of 6 runs: the runner says 'not all messages delivered'"
     expect_out "(2)        dying: failed in 6 of 6 runs: peer exited with status 7"
     expect_out "(3)        heap_bytes_per_message of noheap: missing in 6 of 6 runs"
-    expect_out "messages_per_second of noheap: median change -50.0% is beyond the limit of -10%"
+    expect_out "regressed  noheap: messages_per_second -50.0%"
     expect_no "± spread"
     expect_no $'\e'
     abba verify a
@@ -194,10 +194,32 @@ for line in sys.stdin:
     expect_status 0
     [[ "$output" =~ candidate-2\ +[0-9.]+[mu]?s\ +23\.7kB\  ]] || fail "bytes in the row"
     [[ "$output" =~ candidate-2\ +[^\ ]+\ \[[^]]*\]\ +4\.00\ \[4\.00,\ 4\.00\] ]] || fail "their ratio"
-    expect_out "memory     heap_bytes: of the runs of 'compare,pass=memory'"
+    expect_out "memory     heap_bytes: from the runs of 'compare,pass=memory'"
     expect_no "regimes"
     abba verify a
     expect_status 0
+}
+
+@test "a lab names what flips in any of its comparisons" {
+    cat >lab.json <<'END'
+{"series": "stack/lab", "thresholds": "./stack.json", "comparisons": [
+ {"comparison": "flipping", "baseline": "./usrsctp.json", "candidates": ["./pion.json"],
+  "profiles": ["stack/small", "stack/large"]},
+ {"comparison": "steady", "baseline": "./usrsctp.json", "candidates": ["same=./usrsctp.json"],
+  "profiles": ["stack/small", "stack/large"]}]}
+END
+    variant same '"args": ["1001", "1001"]'
+    sed -i 's|"same=./usrsctp.json"|"./same.json"|' lab.json
+    COLUMNS=100 abba run --no-lock --series ./lab.json --archive lab
+    expect_status 1
+    expect_out "what wins in one regime and loses in another"
+    expect_out "flips      flipping: messages_per_second: wins in latency-bound, loses in"
+    expect_no "steady: messages"
+    abba verify lab
+    expect_status 0
+    abba report lab --format markdown
+    expect_out "flipping:"
+    expect_out "messages\\_per\\_second:"
 }
 
 @test "an archive of before there were tables is verified as it was" {
