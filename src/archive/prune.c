@@ -78,16 +78,25 @@ static int read_listed(const struct folder *f, const struct checksums *sums, con
 static int read_sums(const struct folder *f, struct checksums *sums, char digest[DIGEST_HEX],
                      struct err *err)
 {
-    struct buf text = BUF_INIT;
-    int rc = -1;
+    struct checksum_lines l;
+    int rc, fd;
 
     if (!folder_has(f, CHECKSUMS_NAME))
-        err_set(err, ERR_UNFINISHED,
-                folder_has(f, ARCHIVE_SAMPLES) ? "an unfinished archive" : "not an archive");
-    else if (folder_read(f, CHECKSUMS_NAME, CHECKSUMS_MAX_BYTES, &text, err) == 0)
-        rc = checksums_parse(sums, text.data, text.len, CHECKSUMS_NAME, err);
-    digest_sha256(text.data, text.len, digest);
-    buf_release(&text);
+        return err_set(err, ERR_UNFINISHED,
+                       folder_has(f, ARCHIVE_SAMPLES) ? "an unfinished archive" : "not an archive");
+    fd = folder_file(f, CHECKSUMS_NAME, NULL, err);
+    if (fd < 0)
+        return -1;
+    rc = digest_sha256_fd(fd, CHECKSUMS_NAME, digest, NULL, err);
+    if (rc < 0 || lseek(fd, 0, SEEK_SET) < 0) {
+        close(fd);
+        return rc < 0 ? -1 : err_sys(err, ERR_ARCHIVE, errno, "cannot read '%s'", CHECKSUMS_NAME);
+    }
+    checksum_lines_open(&l, fd, CHECKSUMS_NAME);
+    while ((rc = checksum_lines_next(&l, err)) > 0)
+        if (!strchr(l.path, '/')) /* raw files are not asked for */
+            checksums_add(sums, l.path, l.sha256, 0);
+    checksum_lines_close(&l);
     return rc;
 }
 

@@ -86,17 +86,18 @@ static int in_memory(const struct buf *bytes, struct err *err)
     return -1;
 }
 
-static int call_run(struct call *c, const struct buf *input, struct err *err)
+/* `input`: a file, from its start; -1: nothing. */
+static int call_run(struct call *c, int input, struct err *err)
 {
-    struct spawn s = {.argv = c->argv.items, .envp = environment(&c->arena), .output_fd = -1};
-    struct spawn_end end;
-    int fd = in_memory(input, err);
+    struct spawn s = {.argv = c->argv.items,
+                      .envp = environment(&c->arena),
+                      .input_fd = input > 0 ? input : 0,
+                      .output_fd = -1};
+    struct spawn_end end = {0};
 
-    if (fd < 0)
-        return -1;
-    s.input_fd = fd;
+    if (input > 0 && lseek(input, 0, SEEK_SET) < 0)
+        return err_sys(err, ERR_SYSTEM, errno, "cannot hand text to " PROGRAM);
     int rc = spawn_run(&s, &c->out, &c->said, &end, err);
-    close(fd);
     c->status = end.status;
     return rc;
 }
@@ -122,7 +123,7 @@ static const char *first_line(const struct call *c, struct arena *arena)
 
 /* ---- signing ---- */
 
-static int sign(const char *key, const struct buf *text, struct buf *signature, enum err_code code,
+static int sign(const char *key, int text, struct buf *signature, enum err_code code,
                 struct err *err)
 {
     struct call c;
@@ -153,7 +154,11 @@ int signature_try(const char *key, struct err *err)
         err_set(err, ERR_USAGE, "no key '%s'", key);
     } else {
         buf_addstr(&text, "a try\n");
-        rc = sign(key, &text, &signature, ERR_USAGE, err);
+        int fd = in_memory(&text, err);
+        if (fd >= 0) {
+            rc = sign(key, fd, &signature, ERR_USAGE, err);
+            close(fd);
+        }
     }
     buf_release(&text);
     buf_release(&signature);
@@ -162,19 +167,20 @@ int signature_try(const char *key, struct err *err)
 
 int signature_make(const char *folder, const char *key, struct err *err)
 {
-    struct buf text = BUF_INIT, signature = BUF_INIT;
+    struct buf signature = BUF_INIT;
     struct folder f;
-    int rc;
+    int rc = -1, list;
 
     if (folder_open(&f, folder, err) < 0)
         return -1;
-    rc = folder_read(&f, CHECKSUMS_NAME, CHECKSUMS_MAX_BYTES, &text, err);
-    if (rc == 0)
-        rc = sign(key, &text, &signature, ERR_SYSTEM, err);
+    list = folder_file(&f, CHECKSUMS_NAME, NULL, err);
+    if (list >= 0) {
+        rc = sign(key, list, &signature, ERR_SYSTEM, err);
+        close(list);
+    }
     if (rc == 0)
         rc = folder_replace(&f, ARCHIVE_SIGNATURE, signature.data, signature.len, err);
     folder_release(&f);
-    buf_release(&text);
     buf_release(&signature);
     return rc;
 }
@@ -197,9 +203,10 @@ bool signature_is_there(const char *folder)
 /* What is checked: the list, and its signature as a file in memory. */
 struct signed_list {
     const char *folder;
-    struct buf list, signature;
+    int list; /* the file */
+    struct buf signature;
     int fd;
-    char path[32]; /* of that file */
+    char path[32]; /* of that one */
 };
 
 static int list_open(struct signed_list *l, const char *folder, struct err *err)
@@ -207,12 +214,12 @@ static int list_open(struct signed_list *l, const char *folder, struct err *err)
     struct folder f;
     int rc;
 
-    *l = (struct signed_list){.folder = folder, .fd = -1};
-    buf_init(&l->list, 0);
+    *l = (struct signed_list){.folder = folder, .list = -1, .fd = -1};
     buf_init(&l->signature, 0);
     if (folder_open(&f, folder, err) < 0)
         return -1;
-    rc = folder_read(&f, CHECKSUMS_NAME, CHECKSUMS_MAX_BYTES, &l->list, err);
+    l->list = folder_file(&f, CHECKSUMS_NAME, NULL, err);
+    rc = l->list < 0 ? -1 : 0;
     if (rc == 0 && !folder_has(&f, ARCHIVE_SIGNATURE))
         rc = err_set(err, ERR_ARCHIVE, "'%s' is not signed: it has no " ARCHIVE_SIGNATURE, folder);
     if (rc == 0)
@@ -228,7 +235,8 @@ static void list_close(struct signed_list *l)
 {
     if (l->fd >= 0)
         close(l->fd);
-    buf_release(&l->list);
+    if (l->list >= 0)
+        close(l->list);
     buf_release(&l->signature);
 }
 
@@ -264,7 +272,7 @@ static int check_any(struct signed_list *l, const char **who, struct arena *aren
     }
     add(&c, "-n", SIGNATURE_NAMESPACE);
     add(&c, "-s", l->path);
-    rc = call_run(&c, &l->list, err);
+    rc = call_run(&c, l->list, err);
     if (rc == 0 && !well(&c))
         rc = unfit(l, &c, "does not sign " CHECKSUMS_NAME, err);
     if (rc == 0)
@@ -277,14 +285,13 @@ static int check_any(struct signed_list *l, const char **who, struct arena *aren
 static int find_names(struct signed_list *l, const char *signers, struct buf *names,
                       struct err *err)
 {
-    struct buf nothing = BUF_INIT;
     struct call c;
     int rc = call_begin(&c, "find-principals", err);
 
     if (rc == 0) {
         add(&c, "-f", signers);
         add(&c, "-s", l->path);
-        rc = call_run(&c, &nothing, err);
+        rc = call_run(&c, -1, err);
     }
     if (rc == 0 && (!well(&c) || c.out.len == 0)) {
         unfit(l, &c, "is not by a signer that is allowed", err);
@@ -306,7 +313,7 @@ static int check_name(struct signed_list *l, const char *signers, const char *na
         add(&c, "-f", signers);
         add(&c, "-I", name);
         add(&c, "-s", l->path);
-        rc = call_run(&c, &l->list, err);
+        rc = call_run(&c, l->list, err);
     }
     if (rc == 0 && !well(&c))
         rc = unfit(l, &c, "does not sign " CHECKSUMS_NAME, err);

@@ -121,6 +121,8 @@ static int take_listed(struct unpacking *u, struct err *err)
 
 /* ---- the list ---- */
 
+#define SUMS_MAX_BYTES ((uint64_t)PACK_MAX_ENTRIES * 128) /* read line by line, on disk */
+
 /* SHA256SUMS comes first; the top folder has the name that its digest gives. */
 static int take_sums(struct unpacking *u, int fd, struct err *err)
 {
@@ -136,7 +138,7 @@ static int take_sums(struct unpacking *u, int fd, struct err *err)
         return err_hint(err, "`abba pack` makes packs");
     }
     memcpy(entry, u->entry.name, strlen(u->entry.name) + 1);
-    if (u->entry.size > CHECKSUMS_MAX_BYTES)
+    if (u->entry.size > SUMS_MAX_BYTES)
         return fault(u, entry, "is too large", err);
     if (take(u, fd, NULL, u->result->digest, err) < 0)
         return -1;

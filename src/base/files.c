@@ -145,88 +145,6 @@ int files_write_all(int fd, const void *data, size_t len)
     return 0;
 }
 
-/* Makes the entry itself last through a crash. Not every file system can; then nothing is lost. */
-static void sync_folder_of(const char *path)
-{
-    struct arena arena = ARENA_INIT;
-    int fd = open(files_dirname(&arena, path), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-    arena_release(&arena);
-    if (fd < 0)
-        return;
-    (void)!fsync(fd);
-    close(fd);
-}
-
-static int write_and_rename(int fd, const char *temp, const char *path, const void *data,
-                            size_t len, struct err *err)
-{
-    int failed = files_write_all(fd, data, len) < 0 || fsync(fd) < 0 ? errno : 0;
-
-    if (close(fd) < 0 && failed == 0)
-        failed = errno;
-    if (failed == 0 && rename(temp, path) < 0)
-        failed = errno;
-    if (failed == 0)
-        return 0;
-    unlink(temp);
-    return err_sys(err, ERR_SYSTEM, failed, "cannot write '%s'", path);
-}
-
-/* Of what exists and is neither file nor folder: a device, a pipe, a terminal. */
-static bool is_special(const char *path)
-{
-    struct stat st;
-
-    return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
-}
-
-static int write_special(const char *path, const void *data, size_t len, struct err *err)
-{
-    int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-    int failed = fd < 0 || files_write_all(fd, data, len) < 0 ? errno : 0;
-
-    if (fd >= 0 && close(fd) < 0 && failed == 0)
-        failed = errno;
-    return failed == 0 ? 0 : err_sys(err, ERR_SYSTEM, failed, "cannot write '%s'", path);
-}
-
-static int write_beside(const char *path, const void *data, size_t len, struct err *err)
-{
-    struct buf temp = BUF_INIT;
-    int fd = -1;
-
-    for (int i = 0; i < 100 && fd < 0; i++) {
-        buf_clear(&temp);
-        buf_printf(&temp, "%s.%ld-%d.tmp", path, (long)getpid(), i);
-        fd = open(temp.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd < 0 && errno != EEXIST)
-            break;
-    }
-    int rc;
-    if (fd < 0)
-        rc = err_sys(err, ERR_SYSTEM, errno, "cannot write '%s'", path);
-    else
-        rc = write_and_rename(fd, temp.data, path, data, len, err);
-    if (rc == 0)
-        sync_folder_of(path);
-    buf_release(&temp);
-    return rc;
-}
-
-int files_write_atomic(const char *path, const void *data, size_t len, struct err *err)
-{
-    char *real;
-    int rc;
-
-    if (is_special(path))
-        return write_special(path, data, len, err);
-    real = realpath(path, NULL); /* a link stays, and what it names is replaced */
-    rc = write_beside(real ? real : path, data, len, err);
-    free(real);
-    return rc;
-}
-
 int files_check_writable(const char *path, struct err *err)
 {
     struct arena arena = ARENA_INIT;
@@ -234,7 +152,7 @@ int files_check_writable(const char *path, struct err *err)
 
     if (files_is_dir(path))
         why = EISDIR;
-    else if (is_special(path))
+    else if (files_is_special(path))
         why = access(path, W_OK) < 0 ? errno : 0;
     else if (access(files_dirname(&arena, path), W_OK | X_OK) < 0)
         why = errno;

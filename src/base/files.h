@@ -23,6 +23,22 @@ int files_read(const char *path, size_t max, struct buf *out, struct err *err);
  * A device or a pipe is never replaced but written to; of a link, the file it names is replaced. */
 int files_write_atomic(const char *path, const void *data, size_t len, struct err *err);
 
+/* The same for what is written piece by piece. */
+struct files_draft {
+    int fd; /* -1: none */
+    char *path;
+    char *temp; /* beside it; NULL: a device or a pipe, which is written to */
+};
+
+/* -1 leaves nothing; after 0, one of place and drop is due. */
+int files_draft_open(struct files_draft *d, const char *path, struct err *err);
+int files_draft_write(struct files_draft *d, const void *data, size_t len, struct err *err);
+int files_draft_place(struct files_draft *d, struct err *err); /* drops it on an error */
+void files_draft_drop(struct files_draft *d);
+
+/* Of what exists and is neither file nor folder: a device, a pipe, a terminal. */
+bool files_is_special(const char *path);
+
 /* Whether files_write_atomic() has a chance: to be asked before work whose result goes there. */
 int files_check_writable(const char *path, struct err *err);
 

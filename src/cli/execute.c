@@ -148,18 +148,44 @@ static int choose_folder(struct session *x, struct err *err)
 /* ---- reports
  * --------------------------------------------------------------------------------------- */
 
+#define CSV_PIECE ((size_t)64 << 10)
+
+struct csv {
+    struct files_draft draft;
+    struct buf text;
+};
+
 static int add_csv(void *user, const struct sample *s, struct err *err)
 {
-    (void)err;
-    report_csv_sample(s, user);
-    return 0;
+    struct csv *c = user;
+
+    report_csv_sample(s, &c->text);
+    if (c->text.len < CSV_PIECE)
+        return 0;
+    int rc = terminal_piece(&c->draft, &c->text, err);
+    buf_clear(&c->text);
+    return rc;
+}
+
+/* Run by run: it is as long as the samples. */
+static int print_csv(const struct settings *s, const struct archive *a, struct err *err)
+{
+    struct csv c = {.text = BUF_INIT};
+
+    if (terminal_begin(s, &c.draft, err) < 0)
+        return -1;
+    report_csv_head(&c.text);
+    int rc = archive_each(a, add_csv, &c, err);
+    if (rc == 0)
+        rc = terminal_piece(&c.draft, &c.text, err);
+    buf_release(&c.text);
+    return terminal_end(&c.draft, rc, err);
 }
 
 int execute_print(const struct settings *s, const struct report *r, const struct archive *a,
                   const char *archive, const char *digest, struct err *err)
 {
     struct buf out = BUF_INIT;
-    int rc = 0;
     struct report_style style = terminal_style(s);
     style.archive = archive;
     style.digest = digest;
@@ -177,11 +203,9 @@ int execute_print(const struct settings *s, const struct report *r, const struct
         report_encode(r, &out);
         break;
     case FORMAT_CSV:
-        report_csv_head(&out);
-        rc = archive_each(a, add_csv, &out, err);
-        break;
+        return print_csv(s, a, err);
     }
-    rc = rc < 0 ? rc : terminal_result(s, &out, err);
+    int rc = terminal_result(s, &out, err);
     buf_release(&out);
     return rc;
 }

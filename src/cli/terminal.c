@@ -89,6 +89,26 @@ int terminal_result(const struct settings *s, const struct buf *text, struct err
     return files_write_atomic(s->output, text->data, text->len, err);
 }
 
+int terminal_begin(const struct settings *s, struct files_draft *d, struct err *err)
+{
+    *d = (struct files_draft){.fd = -1};
+    return !s->output || strcmp(s->output, "-") == 0 ? 0 : files_draft_open(d, s->output, err);
+}
+
+int terminal_piece(struct files_draft *d, const struct buf *text, struct err *err)
+{
+    return d->fd < 0 ? terminal_print(text->data, text->len, err)
+                     : files_draft_write(d, text->data, text->len, err);
+}
+
+int terminal_end(struct files_draft *d, int rc, struct err *err)
+{
+    if (d->fd >= 0 && rc == 0)
+        return files_draft_place(d, err);
+    files_draft_drop(d);
+    return rc;
+}
+
 /* One write, so that lines of several processes do not mix. */
 static void to_stderr(const char *first, const char *text)
 {

@@ -7,6 +7,7 @@
 #define ABBA_CLI_TERMINAL_H
 
 #include "base/err.h"
+#include "base/files.h"
 #include "report/report.h"
 
 #include <stdbool.h>
@@ -31,6 +32,12 @@ struct report_style terminal_style(const struct settings *s);
 
 /* Writes a result to standard output, or to --output (whole or not at all). ERR_SYSTEM. */
 int terminal_result(const struct settings *s, const struct buf *text, struct err *err);
+
+/* The same for a result that comes piece by piece: after 0, terminal_end is due, with 0 or the -1
+ * of what makes the pieces. */
+int terminal_begin(const struct settings *s, struct files_draft *d, struct err *err);
+int terminal_piece(struct files_draft *d, const struct buf *text, struct err *err);
+int terminal_end(struct files_draft *d, int rc, struct err *err);
 
 /* Writes to standard output. ERR_SYSTEM; a reader that has gone is no error. */
 int terminal_print(const char *text, size_t len, struct err *err);

@@ -283,7 +283,7 @@ for i in range(400):
 out.write(bytes(10240))
 END
     refused "grows more than 1000 times"
-    craft 'items[0] = new(top + "/SHA256SUMS", bytes(70 << 20))'
+    craft 'items[0] = new(top + "/SHA256SUMS", bytes(257 * 1000 * 1000))'
     refused "is too large"
 }
 
