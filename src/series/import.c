@@ -78,6 +78,7 @@ static int read_all(struct import *im, const struct import_request *q, struct er
 {
     im->variants = arena_array(&im->arena, q->variant_count, sizeof *im->variants);
     im->variant_count = q->variant_count;
+    im->numbers = xcalloc(2 * IMPORT_PROFILES * q->variant_count, sizeof *im->numbers);
     for (size_t v = 0; v < q->variant_count; v++) {
         for (size_t i = 0; i < q->variants[v].logs.count; i++)
             if (import_take_log(im, v, q->variants[v].logs.items[i], err) < 0)
@@ -133,6 +134,7 @@ void import_free(struct import *im)
     pattern_free(im->split);
     free(im->profiles);
     free(im->runs);
+    free(im->numbers);
     arena_release(&im->arena);
     free(im);
 }
@@ -149,17 +151,31 @@ const struct strings *import_notes(const struct import *im)
 
 /* ---- the archive ---- */
 
-static struct capture capture_of(const struct text *t)
+/* What the roles of a run printed, in turn; reused from run to run. */
+struct printed {
+    struct buf *out, *err; /* one a role */
+};
+
+static struct capture capture_of(const struct buf *text)
 {
     static char nothing[1];
 
-    return (struct capture){.head = t->data ? (char *)(uintptr_t)t->data : nothing,
-                            .head_len = t->len,
-                            .tail = nothing,
-                            .total = t->len};
+    return (struct capture){
+        .head = text->data, .head_len = text->len, .tail = nothing, .total = text->len};
 }
 
-static void fill_outcome(const struct import *im, const struct found_run *r, struct outcome *o)
+static int read_printed(const struct import *im, const struct found_run *r, struct printed *p,
+                        struct err *err)
+{
+    for (size_t i = 0; i < im->runner.role_count; i++)
+        if (import_read(&r->out[i], &p->out[i], err) < 0 ||
+            import_read(&r->err[i], &p->err[i], err) < 0)
+            return -1;
+    return 0;
+}
+
+static void fill_outcome(const struct import *im, const struct found_run *r,
+                         const struct printed *p, struct outcome *o)
 {
     const struct value unknown = value_none(VALUE_MISSING, "imported");
 
@@ -171,8 +187,8 @@ static void fill_outcome(const struct import *im, const struct found_run *r, str
             .end = ROLE_IMPORTED,
             .ready = true,
             .cpu = {.cgroup_s = unknown, .sampled_s = unknown},
-            .out = capture_of(&r->out[i]),
-            .err = capture_of(&r->err[i]),
+            .out = capture_of(&p->out[i]),
+            .err = capture_of(&p->err[i]),
         };
     o->noise = (struct noise_reading){.psi_cpu = unknown,
                                       .others = unknown,
@@ -183,7 +199,7 @@ static void fill_outcome(const struct import *im, const struct found_run *r, str
 }
 
 static int write_run(struct import *im, struct archive_writer *w, struct meter *meter, size_t i,
-                     struct outcome *o, struct err *err)
+                     struct printed *printed, struct outcome *o, struct err *err)
 {
     const struct found_run *r = &im->runs[i];
     const struct measure_context context = {0};
@@ -198,7 +214,9 @@ static int write_run(struct import *im, struct archive_writer *w, struct meter *
         .profile = im->plan.profiles[r->profile].name,
     };
 
-    fill_outcome(im, r, o);
+    if (read_printed(im, r, printed, err) < 0)
+        return -1;
+    fill_outcome(im, r, printed, o);
     meter_measure(meter, o, &context, &s, &arena);
     int rc = archive_writer_sample(w, &s, o, &arena, err);
     arena_release(&arena);
@@ -209,21 +227,28 @@ static int write_all(struct import *im, struct archive_writer *w, const struct i
                      char digest[65], struct err *err)
 {
     const struct machine unknown = {.isolation = "none"};
+    const size_t roles = im->runner.role_count;
     struct outcome outcome = {0};
     struct meter *meter = NULL;
-    struct buf report = BUF_INIT;
+    struct buf report = BUF_INIT, *texts = xcalloc(2 * roles, sizeof *texts);
+    struct printed printed = {texts, texts + roles};
     int rc = archive_writer_series(w, &im->plan, &unknown, err);
 
-    outcome.roles = arena_array(&im->arena, im->runner.role_count, sizeof *outcome.roles);
+    outcome.roles = arena_array(&im->arena, roles, sizeof *outcome.roles);
+    for (size_t i = 0; i < 2 * roles; i++)
+        buf_init(&texts[i], 0);
     if (rc == 0)
         rc = meter_new(&meter, &im->plan.runners[0], 4096, 1, err);
     for (size_t i = 0; rc == 0 && i < im->run_count; i++)
-        rc = write_run(im, w, meter, i, &outcome, err);
+        rc = write_run(im, w, meter, i, &printed, &outcome, err);
     if (rc == 0)
         rc = o->report(o->user, o->folder, &report, err);
     if (rc == 0)
         rc = archive_writer_finish(w, report.data, report.len, digest, err);
     meter_free(meter);
+    for (size_t i = 0; i < 2 * roles; i++)
+        buf_release(&texts[i]);
+    free(texts);
     buf_release(&report);
     return rc;
 }

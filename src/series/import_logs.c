@@ -1,8 +1,11 @@
 #include "series/import_parts.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/digest.h"
@@ -17,8 +20,8 @@ static int find_profile(struct import *im, const char *name, size_t *out, struct
     for (*out = 0; *out < im->profile_count; ++*out)
         if (strcmp(im->profiles[*out].name, name) == 0)
             return 0;
-    if (im->profile_count == 1000)
-        return err_set(err, ERR_MEASURE, "the logs name more than 1000 profiles");
+    if (im->profile_count == IMPORT_PROFILES)
+        return err_set(err, ERR_MEASURE, "the logs name more than %d profiles", IMPORT_PROFILES);
     if (im->profile_count == im->profile_room) {
         im->profile_room = im->profile_room ? 2 * im->profile_room : 8;
         im->profiles = xreallocarray(im->profiles, im->profile_room, sizeof *im->profiles);
@@ -32,11 +35,8 @@ static int find_profile(struct import *im, const char *name, size_t *out, struct
 static struct found_run *add_run(struct import *im, size_t variant, size_t profile, bool warmup)
 {
     struct imported_profile *p = &im->profiles[profile];
-    int number = 1;
+    int number = ++im->numbers[(profile * im->variant_count + variant) * 2 + warmup];
 
-    for (size_t i = 0; i < im->run_count; i++)
-        number += im->runs[i].variant == variant && im->runs[i].profile == profile &&
-                  im->runs[i].warmup == warmup;
     if (im->run_count == im->run_room) {
         im->run_room = im->run_room ? 2 * im->run_room : 16;
         im->runs = xreallocarray(im->runs, im->run_room, sizeof *im->runs);
@@ -44,8 +44,8 @@ static struct found_run *add_run(struct import *im, size_t variant, size_t profi
     struct found_run *r = &im->runs[im->run_count++];
     *r = (struct found_run){
         .variant = variant, .profile = profile, .warmup = warmup, .number = number};
-    r->out = arena_array(&im->arena, im->runner.role_count, sizeof *r->out);
-    r->err = arena_array(&im->arena, im->runner.role_count, sizeof *r->err);
+    r->out = arena_array(&im->arena, 2 * im->runner.role_count, sizeof *r->out);
+    r->err = r->out + im->runner.role_count;
     int *most = warmup ? &p->warmup : &p->pairs;
     *most = number > *most ? number : *most;
     return r;
@@ -58,8 +58,7 @@ struct log_file {
     size_t role;
     bool is_err;
     const char *path;
-    struct text text;
-    uint64_t changed_ns;
+    const struct log_source *from;
 };
 
 #define LOG_FILES 16
@@ -133,31 +132,81 @@ static int split_spec(struct import *im, const char *spec, struct log_file *file
     return 0;
 }
 
-static int read_log_file(struct import *im, struct log_file *f, struct err *err)
+static uint64_t changed_ns(const struct stat *st)
 {
-    struct buf text = BUF_INIT;
+    return (uint64_t)st->st_mtim.tv_sec * 1000000000u + (uint64_t)st->st_mtim.tv_nsec;
+}
+
+/* It is read more than once: for its digest, for what splits it, and run by run. */
+static int look_at_file(struct import *im, struct log_file *f, struct err *err)
+{
+    struct log_source *from = arena_alloc(&im->arena, sizeof *from);
     struct stat st;
 
-    buf_init(&text, 0);
-    if (files_read(f->path, IMPORT_LOG_MAX, &text, err) < 0 || stat(f->path, &st) < 0) {
-        err->code = ERR_USAGE;
-        buf_release(&text);
-        return -1;
+    if (stat(f->path, &st) < 0)
+        return err_sys(err, ERR_USAGE, errno, "cannot read '%s'", f->path);
+    if (S_ISDIR(st.st_mode))
+        return err_sys(err, ERR_USAGE, EISDIR, "cannot read '%s'", f->path);
+    if (!S_ISREG(st.st_mode)) {
+        err_set(err, ERR_USAGE, "'%s' is no regular file, and a log is read more than once",
+                f->path);
+        return err_hint(err, "write what comes out of it to a file");
     }
-    char *kept = arena_alloc(&im->arena, text.len + 1);
-    memcpy(kept, text.data, text.len);
-    f->text = (struct text){kept, text.len};
-    f->changed_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec;
-    buf_release(&text);
+    if ((uint64_t)st.st_size > IMPORT_LOG_MAX)
+        return err_set(err, ERR_USAGE, "'%s' has more than %zu bytes", f->path, IMPORT_LOG_MAX);
+    *from = (struct log_source){f->path, (uint64_t)st.st_size, changed_ns(&st)};
+    f->from = from;
     return 0;
+}
+
+/* The bytes of a stretch behind those of `out`; -1 with errno, 0 where the file ends before. */
+static int read_stretch(int fd, const struct text *t, struct buf *out)
+{
+    while (out->len < t->len) {
+        ssize_t n =
+            pread(fd, out->data + out->len, t->len - out->len, (off_t)(t->offset + out->len));
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return (int)n;
+        out->len += (size_t)n;
+    }
+    return 1;
+}
+
+int import_read(const struct text *t, struct buf *out, struct err *err)
+{
+    struct stat st;
+    int rc;
+
+    buf_clear(out);
+    buf_reserve(out, t->len + 1);
+    if (!t->from)
+        return 0;
+    int fd = open(t->from->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (fd < 0 || fstat(fd, &st) < 0)
+        rc = -1;
+    else if ((uint64_t)st.st_size != t->from->bytes || changed_ns(&st) != t->from->changed_ns)
+        rc = 0;
+    else
+        rc = read_stretch(fd, t, out);
+    if (rc < 0)
+        err_sys(err, ERR_USAGE, errno, "cannot read '%s'", t->from->path);
+    else if (rc == 0)
+        err_set(err, ERR_USAGE, "'%s' changed while it was imported", t->from->path);
+    if (fd >= 0)
+        close(fd);
+    out->data[out->len] = '\0';
+    return rc == 1 ? 0 : -1;
 }
 
 /* ---- a log that holds several runs ---- */
 
-static bool is_blank(const struct text *t)
+static bool is_blank(const char *text, size_t len)
 {
-    for (size_t i = 0; i < t->len; i++)
-        if (!strchr(" \t\r\n", t->data[i]))
+    for (size_t i = 0; i < len; i++)
+        if (!strchr(" \t\r\n", text[i]))
             return false;
     return true;
 }
@@ -179,40 +228,38 @@ static int section_profile(struct import *im, const char *text, const struct pat
     return 0;
 }
 
-static int add_section(struct import *im, size_t variant, const struct log_file *f, size_t start,
-                       size_t end, const struct pattern_match *m, int *seen, struct err *err)
+static int add_section(struct import *im, size_t variant, const struct log_file *f,
+                       const struct buf *log, size_t start, size_t end,
+                       const struct pattern_match *m, int *seen, struct err *err)
 {
     const char *name;
     size_t profile;
 
-    if (section_profile(im, f->text.data, m, &name, err) < 0 ||
+    if (section_profile(im, log->data, m, &name, err) < 0 ||
         find_profile(im, name, &profile, err) < 0)
         return -1;
     struct found_run *r = add_run(im, variant, profile, seen[profile]++ < im->sacrifice);
-    char *own = arena_alloc(&im->arena, end - start + 1);
-    memcpy(own, f->text.data + start, end - start);
-    r->started_ns = f->changed_ns;
-    (f->is_err ? r->err : r->out)[f->role] = (struct text){own, end - start};
+    r->started_ns = f->from->changed_ns;
+    (f->is_err ? r->err : r->out)[f->role] = (struct text){f->from, start, end - start};
     return 0;
 }
 
-/* Each match ends a run, together with the rest of its line; the lines before it belong to it. */
-static int split_log(struct import *im, size_t variant, const struct log_file *f, struct err *err)
+static int split_text(struct import *im, size_t variant, const struct log_file *f,
+                      const struct buf *log, struct err *err)
 {
     struct pattern_match m;
     size_t offset = 0, start = 0, found = 0;
-    int *seen = arena_array(&im->arena, 1000, sizeof *seen);
+    int *seen = arena_array(&im->arena, IMPORT_PROFILES, sizeof *seen);
     enum pattern_result result;
 
-    while ((result = pattern_next(im->split, f->text.data, f->text.len, &offset, &m)) ==
-           PATTERN_MATCH) {
+    while ((result = pattern_next(im->split, log->data, log->len, &offset, &m)) == PATTERN_MATCH) {
         size_t end = m.group[0].end;
-        const char *newline = memchr(f->text.data + end, '\n', f->text.len - end);
+        const char *newline = memchr(log->data + end, '\n', log->len - end);
 
-        end = newline ? (size_t)(newline - f->text.data) + 1 : f->text.len;
+        end = newline ? (size_t)(newline - log->data) + 1 : log->len;
         if (end <= start) /* another match on the same line */
             continue;
-        if (add_section(im, variant, f, start, end, &m, seen, err) < 0)
+        if (add_section(im, variant, f, log, start, end, &m, seen, err) < 0)
             return err_wrap(err, "'%s'", f->path);
         start = end;
         found++;
@@ -222,12 +269,26 @@ static int split_log(struct import *im, size_t variant, const struct log_file *f
     if (found == 0)
         return err_set(err, ERR_MEASURE, "'%s' has no match for '%.200s', which should end a run",
                        f->path, pattern_source(im->split));
-    const struct text left = {f->text.data + start, f->text.len - start};
-    if (!is_blank(&left))
+    if (!is_blank(log->data + start, log->len - start))
         strings_add(&im->notes, &im->arena,
                     arena_printf(&im->arena, "'%s': %zu bytes behind its last run belong to none",
-                                 files_basename(f->path), left.len));
+                                 files_basename(f->path), log->len - start));
     return 0;
+}
+
+/* Each match ends a run, together with the rest of its line; the lines before it belong to it. */
+static int split_log(struct import *im, size_t variant, const struct log_file *f, struct err *err)
+{
+    const struct text all = {f->from, 0, (size_t)f->from->bytes};
+    struct buf log;
+    int rc;
+
+    buf_init(&log, 0);
+    rc = import_read(&all, &log, err);
+    if (rc == 0)
+        rc = split_text(im, variant, f, &log, err);
+    buf_release(&log);
+    return rc;
 }
 
 /* ---- logs ---- */
@@ -240,7 +301,7 @@ int import_take_log(struct import *im, size_t variant, const char *spec, struct 
     if (split_spec(im, spec, files, &count, err) < 0)
         return -1;
     for (size_t i = 0; i < count; i++)
-        if (read_log_file(im, &files[i], err) < 0)
+        if (look_at_file(im, &files[i], err) < 0)
             return -1;
     if (im->split && count > 1)
         return err_set(err, ERR_USAGE, "option '--split': a log of several files is one run");
@@ -251,8 +312,11 @@ int import_take_log(struct import *im, size_t variant, const char *spec, struct 
         return -1;
     struct found_run *r = add_run(im, variant, profile, false);
     for (size_t i = 0; i < count; i++) {
-        (files[i].is_err ? r->err : r->out)[files[i].role] = files[i].text;
-        r->started_ns = files[i].changed_ns > r->started_ns ? files[i].changed_ns : r->started_ns;
+        const struct log_source *from = files[i].from;
+
+        (files[i].is_err ? r->err : r->out)[files[i].role] =
+            (struct text){from, 0, (size_t)from->bytes};
+        r->started_ns = from->changed_ns > r->started_ns ? from->changed_ns : r->started_ns;
     }
     return 0;
 }

@@ -334,3 +334,13 @@ make_pairs() { # CHANGE
     abba verify noise
     expect_status 0
 }
+
+@test "a log is a regular file, as it is read more than once" {
+    mkfifo pipe
+    abba import --runner rtc-message --archive a pipe
+    expect_status 2
+    expect_err "'pipe' is no regular file"
+    abba import --runner rtc-message --archive a .
+    expect_status 2
+    [ ! -e a ]
+}

@@ -91,12 +91,17 @@ assert said == again, (said, again)
 END
 }
 
-kill_and_resume() { # TIMES
-    local turn
+# That series, judged by the median: both of its profiles regress.
+make_judged_series() {
     make_series
     echo '{"thresholds": "m", "rule": "median", "pairs": 3, "confirm": 2,
            "limits": {"count": {"worse": "1%"}}}' >m.json
     series=("${series[@]:0:10}" --thresholds ./m.json)
+}
+
+kill_and_resume() { # TIMES
+    local turn
+    make_judged_series
     for turn in $(seq "$1"); do
         start a
         # The first instants have fewer things to go wrong than the runs have.
@@ -181,6 +186,32 @@ cut_short() { # LINES
     rm a/SHA256SUMS a/report.json
     head -n "$1" a/samples.jsonl >s
     cat s >a/samples.jsonl
+}
+
+# Runs a command as after a reboot: the boot has another id, and what lay in folders that do not
+# survive one is gone.
+after_reboot() {
+    rm -rf tmp && mkdir tmp
+    unshare --mount sh -c 'mount --bind "$1" /proc/sys/kernel/random/boot_id && shift && exec "$@"' \
+        sh "$PWD/other_boot" "$@"
+}
+
+@test "a series that a reboot ended goes on, with its network" {
+    echo 01234567-89ab-cdef-0123-456789abcdef >other_boot
+    after_reboot grep -q 01234567 /proc/sys/kernel/random/boot_id 2>/dev/null ||
+        skip "no other boot's id can be put in the place of this one's (needs root)"
+    make_judged_series
+    for name in p q; do
+        sed -i 's/"pause"/"network": {"topology": "loopback"}, "pause"/' profiles/t/$name.json
+    done
+    start a
+    more_than_five() { [ "$(cat a/samples.jsonl 2>/dev/null | wc -l)" -gt 5 ]; }
+    wait_for more_than_five
+    end KILL
+    [ "$ended" = 137 ]
+    [ ! -e a/SHA256SUMS ]
+    after_reboot "$ABBA" resume --no-lock -q a >/dev/null 2>again.txt || [ $? = 1 ] || fail "$(<again.txt)"
+    expect_whole_series a
 }
 
 @test "a torn last line and raw files without a line are kept as raw/torn-N" {
