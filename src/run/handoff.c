@@ -43,7 +43,7 @@ void handoff_rest(struct handoff *h, uint64_t now_ns)
 const struct cpus *handoff_together(struct handoff *h, pid_t other, uint64_t now_ns)
 {
     uint64_t here[WIRE_CPU_BYTES / 8] = {0};
-    const int cpu = sched_getcpu();
+    int cpu;
 
     if (h->other == other && now_ns < h->since_ns + TOGETHER_NS)
         return &h->own;
@@ -51,6 +51,7 @@ const struct cpus *handoff_together(struct handoff *h, pid_t other, uint64_t now
         handoff_apart(h);
         return NULL;
     }
+    cpu = sched_getcpu();
     if (cpu < 0 || (size_t)cpu >= h->own.bytes * 8 || other <= 0)
         return NULL;
     here[cpu / 64] = 1ull << (cpu % 64);

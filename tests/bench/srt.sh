@@ -2,8 +2,9 @@
 # What the srt runner itself adds to what it measures: its pacing, its checking of every payload;
 # and how often the quick profiles' A/A series raise a false alarm at the lab's thresholds.
 #
-# usage: tests/bench/srt.sh       environment: SERIES (20), PAIRS (10), DURATION (10s),
+# usage: tests/bench/srt.sh       environment: SERIES (20), FIRST (1), PAIRS (10), DURATION (10s),
 #   PROFILES (srt/quick-1x-50M-clean srt/quick-32x-320M-clean srt/quick-32x-2G-clean)
+# Each series also measures one of the other quick profiles, in turn.
 # shellcheck source=tests/bench/common.bash
 . "$(dirname "$0")/common.bash"
 srt=${ABBA_BUILD:-build}/runners/srt/srt
@@ -47,10 +48,16 @@ done
 
 series=${SERIES:-20}
 profiles=${PROFILES:-srt/quick-1x-50M-clean srt/quick-32x-320M-clean srt/quick-32x-2G-clean}
-for ((i = 1; i <= series; i++)); do
+others=()
+for file in "$(dirname "$0")"/../../profiles/srt/quick-*.json; do
+    name=srt/$(basename "$file" .json)
+    [[ " $profiles " == *" $name "* || $name == *-gcm-* ]] || others+=("$name")
+done
+for ((i = ${FIRST:-1}; i < ${FIRST:-1} + series; i++)); do
     # shellcheck disable=SC2086
-    "$abba" run -q --no-lock --aa $profiles --baseline openssl --thresholds srt-lab --seed "$i" \
-        --archive "$scratch/aa" --format json -o "$scratch/aa.json" || [ $? -le 4 ]
+    "$abba" run -q --no-lock --aa $profiles "${others[(i - 1) % ${#others[@]}]}" --seed "$i" \
+        --baseline openssl --thresholds srt-lab --archive "$scratch/aa" \
+        --format json -o "$scratch/aa.json" || [ $? -le 4 ]
     python3 - "$i" "$scratch/aa.json" <<'PYTHON' | tee -a "$scratch/verdicts"
 import json, sys
 for p in json.load(open(sys.argv[2]))["profiles"]:
