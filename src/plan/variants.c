@@ -102,6 +102,27 @@ static const char *find_shipped(const struct plan *p, const char *name, struct a
     return NULL;
 }
 
+/* A variant that exactly one of all runners ships under that name, which is no program in PATH. */
+static const char *find_shipped_elsewhere(const char *name, struct arena *arena)
+{
+    struct strings all = {0};
+    const char *found = NULL;
+    struct err ignored;
+    char *path;
+
+    if (files_resolve_program(name, getenv("PATH"), arena, &path, &ignored) == 0)
+        return NULL;
+    lookup_names(LOOKUP_VARIANT, &all, arena);
+    for (size_t i = 0; i < all.count; i++) {
+        if (strcmp(files_basename(all.items[i]), name) != 0)
+            continue;
+        if (found)
+            return NULL;
+        found = all.items[i];
+    }
+    return found;
+}
+
 /* The name under which `text` is a variant's file, or NULL: then it is a program. */
 static const char *variant_file(const struct plan *p, const char *text, struct arena *arena)
 {
@@ -113,8 +134,11 @@ static const char *variant_file(const struct plan *p, const char *text, struct a
         return NULL;
     if (len > 5 && strcmp(text + len - 5, ".json") == 0)
         return text;
-    if (!strchr(text, '/'))
-        return find_shipped(p, text, arena);
+    if (!strchr(text, '/')) {
+        const char *shipped = find_shipped(p, text, arena);
+
+        return shipped ? shipped : find_shipped_elsewhere(text, arena);
+    }
     if (lookup_is_path(LOOKUP_VARIANT, text) || files_exists(text))
         return NULL;
     return lookup_file(LOOKUP_VARIANT, text, &path, arena, &ignored) == 0 ? text : NULL;

@@ -147,6 +147,27 @@ for line in sys.stdin:
     expect_err "it takes no load 'size'"
 }
 
+@test "a variant of another runner is found by its name where no other runner has one of that name" {
+    mkdir -p runners/other/variants runners/stack/variants
+    echo '{"variant": "far", "runner": "other", "program": "'"$PWD"'/stack", "args": ["2000", "700"]}' \
+        >runners/other/variants/far.json
+    abba run --no-lock stack/small -b ./usrsctp.json -c far --plan
+    expect_status 0
+    [[ "$output" =~ far\ +.*/stack\ 2000\ 700 ]] || fail "variant 'far' is not in the plan"
+    # of two runners: neither is guessed; a program in PATH goes before
+    mkdir -p runners/third/variants
+    sed 's/"runner": "other"/"runner": "third"/' runners/other/runner.json >runners/third/runner.json
+    sed 's/"runner": "other"/"runner": "third"/' runners/other/variants/far.json >runners/third/variants/far.json
+    abba run --no-lock stack/small -b ./usrsctp.json -c far --plan
+    expect_status 2
+    expect_err "program 'far' is not in PATH"
+    rm -r runners/third
+    mkdir bin && cp stack bin/far
+    PATH=$PWD/bin:$PATH abba run --no-lock stack/small -b ./usrsctp.json -c far --plan
+    expect_status 0
+    [[ "$output" != *"stack 2000 700"* ]] || fail "the program in PATH is the variant"
+}
+
 @test "profiles of a matrix over CPUs stand side by side with speed-ups that have no bounds" {
     [ "$(nproc)" -ge 2 ] || skip "one CPU"
     taskset -c 0,1 true || skip "CPUs 0 and 1 may not be used"

@@ -62,9 +62,10 @@ static void encoding_and_decoding_are_inverse(void **state)
     struct buf first = BUF_INIT, second = BUF_INIT;
     struct json_writer w;
     struct err err = {0};
-    struct profile p = taken("{" HEAD ",'load':{'b':'true','a':7,'c':false,'d':'7'},'cpus':'0',"
-                             "'pause':'1500us','matrix':{'z':[1,2],'y':['1s']},'regime':'CPU','thresholds':'t'}",
-                             &arena);
+    struct profile p =
+        taken("{" HEAD ",'load':{'b':'true','a':7,'c':false,'d':'7'},'cpus':'0',"
+              "'pause':'1500us','matrix':{'z':[1,2],'y':['1s']},'regime':'CPU','thresholds':'t'}",
+              &arena);
 
     (void)state;
     jw_init(&w, &first, false);
