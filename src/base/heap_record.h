@@ -3,8 +3,9 @@
  *
  * The library writes, whoever looks at the run reads. All of it is in memory that is shared with
  * the file, so that it is whole however the process ends, also by SIGKILL, and whatever it does to
- * its descriptors. One file a process; a fork begins another one. Sums are over the slots, one a
- * thread; a slot that a thread gave back goes on counting for the next.
+ * its descriptors. It takes no room on disk but for what is used: two pages of most processes. One
+ * file a process; a fork begins another one. Sums are over the slots, one a thread; a slot that a
+ * thread gave back goes on counting for the next.
  */
 #ifndef ABBA_BASE_HEAP_RECORD_H
 #define ABBA_BASE_HEAP_RECORD_H
@@ -51,12 +52,12 @@ struct heap_record {
     uint32_t version;
     int32_t pid; /* as the process sees it */
     uint32_t flags;
-    uint32_t slots;         /* that were ever taken */
-    uint32_t open;          /* whether a window is */
-    uint32_t closed;        /* windows */
+    uint32_t slots;  /* that were ever taken */
+    uint32_t open;   /* whether a window is */
+    uint32_t closed; /* windows */
+    char program[32];
     struct heap_sums begin; /* of the open window */
     struct heap_sums windows[HEAP_WINDOWS];
-    char program[32];
     uint8_t unused[488]; /* to a page's end */
     struct heap_slot slot[HEAP_SLOTS];
 };

@@ -63,6 +63,19 @@ static size_t list_records(int folder, struct entry **entries)
     return count;
 }
 
+/* The head, and the slots that were taken: most of the file is empty. 0: it is not whole. */
+static ssize_t read_parts(int fd, struct heap_record *r)
+{
+    const size_t head = offsetof(struct heap_record, slot);
+    ssize_t n = pread(fd, r, head, 0);
+    size_t slots;
+
+    if (n != (ssize_t)head)
+        return n < 0 ? -1 : 0;
+    slots = r->slots <= HEAP_SLOTS ? r->slots * sizeof r->slot[0] : 0;
+    return pread(fd, r->slot, slots, (off_t)head) == (ssize_t)slots ? n : 0;
+}
+
 /* A process that ended while it made its record, before its first line, has left an empty one. */
 enum found { FOUND_NOTHING, FOUND_RECORD, FOUND_DAMAGE };
 
@@ -75,12 +88,12 @@ static enum found read_record(int folder, const struct entry *e, struct heap_rec
     snprintf(name, sizeof name, "%u.%u", e->pid, e->number);
     fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd >= 0) {
-        n = pread(fd, r, sizeof *r, 0);
+        n = read_parts(fd, r);
         close(fd);
     }
-    if (fd < 0 || n < 0)
+    if (n < 0)
         return FOUND_DAMAGE;
-    if (n < (ssize_t)sizeof *r || r->magic[0] == '\0')
+    if (n == 0 || r->magic[0] == '\0')
         return FOUND_NOTHING;
     return memcmp(r->magic, HEAP_RECORD_MAGIC, sizeof r->magic) == 0 &&
                    r->version == HEAP_RECORD_VERSION && r->slots <= HEAP_SLOTS
@@ -217,8 +230,8 @@ static void read_all(struct heap_role *h, int folder, const char *obstacle, stru
     free(r);
 }
 
-void heap_read(struct heap_role *h, const char *scratch, const struct role_outcome *role,
-               const char *obstacle, struct arena *arena)
+static void read_role(struct heap_role *h, const char *scratch, const struct role_outcome *role,
+                      const char *obstacle, struct arena *arena)
 {
     const char *path = arena_printf(arena, "%s/" HEAP_FOLDER "/%s", scratch, role->name);
     int folder;
@@ -238,6 +251,26 @@ void heap_read(struct heap_role *h, const char *scratch, const struct role_outco
 }
 
 /* ---- all roles ---- */
+
+struct heap_role *heap_read(const char *scratch, const struct outcome *o,
+                            const char *const *obstacles, struct arena *arena)
+{
+    struct heap_role *roles = arena_array(arena, o->role_count, sizeof *roles);
+
+    for (size_t i = 0; i < o->role_count; i++)
+        read_role(&roles[i], scratch, &o->roles[i], obstacles[i], arena);
+    return roles;
+}
+
+void heap_withhold(struct metric_list *f, const struct runner *runner)
+{
+    for (size_t i = 0; i < f->count; i++) {
+        const struct runner_metric *m = runner_find_metric(runner, f->items[i].name);
+
+        if (!metric_is_heap(f->items[i].name) && !(m && m->counts))
+            f->items[i].value = value_none(VALUE_NOT_COUNTED, SAMPLE_MEMORY_PASS);
+    }
+}
 
 static void add(struct metric_list *f, const char *name, struct value value)
 {

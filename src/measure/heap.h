@@ -21,6 +21,7 @@
 
 #include "base/heap_record.h"
 #include "measure/derive.h"
+#include "model/runner.h"
 
 #define HEAP_PROCESSES_MAX 10000 /* of a role; more of them leave it without figures */
 
@@ -34,10 +35,11 @@ struct heap_role {
 };
 
 /*
- * Reads the records of a role. `obstacle`: why there may be none; or NULL. Text is the arena's.
+ * Reads the records of all roles of a run. `obstacles` of each: why there may be none; or NULL. All
+ * of it is the arena's.
  */
-void heap_read(struct heap_role *h, const char *scratch, const struct role_outcome *role,
-               const char *obstacle, struct arena *arena);
+struct heap_role *heap_read(const char *scratch, const struct outcome *o,
+                            const char *const *obstacles, struct arena *arena);
 
 /*
  * Adds heap_bytes and heap_calls of all roles, of the windows where any role has some, else of
@@ -45,5 +47,9 @@ void heap_read(struct heap_role *h, const char *scratch, const struct role_outco
  * one.
  */
 void heap_derive(struct metric_list *f, const struct heap_role *roles, size_t count);
+
+/* Withholds every figure that is not of a heap: what the library slows down is for nobody's eyes.
+ */
+void heap_withhold(struct metric_list *f, const struct runner *runner);
 
 #endif

@@ -507,36 +507,6 @@ static void make_metrics(struct draft *d)
     d->sample->metric_count = d->metrics.count;
 }
 
-/* ---- memory passes ---- */
-
-static void read_heap(struct draft *d)
-{
-    const struct outcome *o = d->outcome;
-
-    if (!d->context->heap_obstacles)
-        return;
-    ABBA_ASSERT(d->context->scratch);
-    d->heap = arena_array(d->arena, o->role_count, sizeof *d->heap);
-    for (size_t i = 0; i < o->role_count; i++)
-        heap_read(&d->heap[i], d->context->scratch, &o->roles[i], d->context->heap_obstacles[i],
-                  d->arena);
-}
-
-static bool tells_memory(const struct draft *d, const char *name)
-{
-    const struct runner_metric *m = runner_find_metric(d->meter->runner, name);
-
-    return metric_is_heap(name) || (m && m->counts);
-}
-
-/* What the library slows down is not to be seen by anybody. */
-static void withhold_times(struct draft *d)
-{
-    for (size_t i = 0; d->heap && i < d->metrics.count; i++)
-        if (!tells_memory(d, d->metrics.items[i].name))
-            d->metrics.items[i].value = value_none(VALUE_NOT_COUNTED, SAMPLE_MEMORY_PASS);
-}
-
 void meter_measure(struct meter *m, const struct outcome *o, const struct measure_context *context,
                    struct sample *s, struct arena *arena)
 {
@@ -548,7 +518,8 @@ void meter_measure(struct meter *m, const struct outcome *o, const struct measur
                       .arena = arena};
     char started[CLOCK_TEXT];
 
-    read_heap(&d);
+    if (context->heap_obstacles)
+        d.heap = heap_read(context->scratch, o, context->heap_obstacles, arena);
     outputs_begin(&m->outputs, o, context->scratch, d.heap);
     clock_format_utc((int64_t)o->started_unix_ns, started);
     s->started = arena_strdup(arena, started);
@@ -560,6 +531,7 @@ void meter_measure(struct meter *m, const struct outcome *o, const struct measur
     check_integrity(&d);
     check_whole(&d);
     check_ratios(&d);
-    withhold_times(&d);
+    if (d.heap)
+        heap_withhold(&d.metrics, m->runner);
     make_roles(&d);
 }

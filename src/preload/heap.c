@@ -37,7 +37,7 @@
 #define EXPORT __attribute__((visibility("default")))
 #define HIDDEN_TLS static __thread __attribute__((tls_model("initial-exec")))
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
-#define RELAXED memory_order_relaxed
+#define PAGE 4096
 
 /*
  * The record lies at one place from the first allocation on; a file is mapped over it as soon as
@@ -291,40 +291,51 @@ ALIGNED(pvalloc, (size_t size), (size))
 
 /* ---- records ---- */
 
-/* A file of its own for this process; -1 where there can be none. */
-static int record_file(void)
+/* A new file for this process; -1 where there can be none. */
+static int new_file(char path[sizeof(folder) + 32])
 {
-    char path[sizeof(folder) + 32];
     int fd = -1;
 
     for (unsigned n = 0; fd < 0 && n < 1000; n++) {
-        snprintf(path, sizeof(path), "%s/%d.%u", folder, (int)getpid(), n);
+        snprintf(path, sizeof(folder) + 32, "%s/%d.%u", folder, (int)getpid(), n);
         fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (fd < 0 && errno != EEXIST)
             return -1;
     }
-    if (fd >= 0 && posix_fallocate(fd, 0, sizeof(record)) != 0) {
-        close(fd); /* a mapping of a file that finds no room kills who writes to it */
-        unlink(path);
-        fd = -1;
-    }
     return fd;
+}
+
+/*
+ * Room for the record, and what it holds: the head and the slots that are taken. Who writes to a
+ * mapping of a file that finds no room on disk is killed: pages that most processes never go beyond
+ * are there from the start.
+ */
+static bool fill_file(int fd)
+{
+    const off_t slots_at = (off_t)offsetof(struct heap_record, slot);
+    const size_t taken = record.slots * sizeof(record.slot[0]);
+
+    return ftruncate(fd, sizeof(record)) == 0 && posix_fallocate(fd, 0, PAGE) == 0 &&
+           posix_fallocate(fd, slots_at, PAGE) == 0 && pwrite(fd, &record, PAGE, 0) == PAGE &&
+           pwrite(fd, record.slot, taken, slots_at) == (ssize_t)taken;
 }
 
 /* Puts the record as it is into a file, and maps that where the record lies. */
 static void record_share(void)
 {
-    const size_t used = offsetof(struct heap_record, slot) + record.slots * sizeof(record.slot[0]);
-    const int saved = errno, fd = folder[0] ? record_file() : -1;
-    char name[sizeof(record.program)] = "";
+    char path[sizeof(folder) + 32];
+    const int saved = errno;
+    int fd;
 
     memcpy(record.magic, HEAP_RECORD_MAGIC, sizeof(record.magic));
     record.version = HEAP_RECORD_VERSION;
     record.pid = getpid();
-    pthread_getname_np(pthread_self(), name, sizeof(name));
-    memcpy(record.program, name, sizeof(name));
-    if (fd >= 0 && pwrite(fd, &record, used, 0) == (ssize_t)used)
+    pthread_getname_np(pthread_self(), record.program, 16);
+    fd = folder[0] ? new_file(path) : -1;
+    if (fd >= 0 && fill_file(fd))
         mmap(&record, sizeof(record), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0);
+    else if (fd >= 0)
+        unlink(path);
     if (fd >= 0)
         close(fd);
     errno = saved;

@@ -18,10 +18,10 @@ for name in sorted(os.listdir(sys.argv[1]), key=lambda n: [int(part) for part in
         data = f.read()
     magic, version, pid, flags, slots, is_open, closed = struct.unpack_from("<8sIiIIII", data)
     assert magic == b"abbaheap" and version == 1 and pid == int(name.split(".")[0])
-    program = data[32 + 24 * (1 + WINDOWS):][:32].split(b"\0")[0].decode()
+    program = data[32:64].split(b"\0")[0].decode()
     total = [sum(column) for column in zip((0, 0, 0), *(sums(data, SLOTS_AT + SLOT * i) for i in range(slots)))]
     words = [program, "all", *map(str, total)]
     for i in range(min(closed, WINDOWS)):
-        words += ["window", *map(str, sums(data, 56 + 24 * i))]
+        words += ["window", *map(str, sums(data, 88 + 24 * i))]
     words += [text for bit, text in enumerate(FLAGS) if flags >> bit & 1] + ["open"] * is_open
     print(*words)

@@ -99,6 +99,8 @@ library = {i for i, f in enumerate(loaded["files"]) if f["path"].endswith("libab
 for role in loaded["roles"]:
     if not role["profile"].endswith("pass=memory"):
         assert not library & set(role["files"]), role
+    elif role["files"]:
+        assert library <= set(role["files"]), role
 END
     expect_out "compare,pass=memory  4 pairs"
     # the table of the pass has its figures and no others

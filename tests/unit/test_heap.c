@@ -72,10 +72,9 @@ static void put(const char *name, const struct heap_record *r, size_t size)
 
 static struct heap_role looked(const char *obstacle)
 {
-    struct heap_role h;
+    struct outcome o = outcome_of(&role, 1);
 
-    heap_read(&h, scratch, &role, obstacle, &arena);
-    return h;
+    return *heap_read(scratch, &o, &obstacle, &arena);
 }
 
 static void refused(const char *obstacle, enum value_status status, const char *reason)
