@@ -226,12 +226,13 @@ static int resolve_one(struct plan *p, const struct plan_request *q, const char 
     return 0;
 }
 
-/* A variant without a program of its own runs the runner's: people are shown that. */
+/* A variant without a program of its own runs the runner's: people are shown that, unless it is a
+ * revision, of which they are shown the commit. */
 static void display_program(const struct plan *p, struct variant *v, struct arena *arena)
 {
     struct variant shown = *v;
 
-    if (v->program)
+    if (v->program || (v->source_json && v->display))
         return;
     shown.program = plan_find_runner(p, v->runner ? v->runner : p->profiles[0].runner)->program;
     v->display = variant_display(&shown, arena);

@@ -281,6 +281,8 @@ END
     abba run --no-lock t/p --thresholds none --build make --file lib=libf.so --threshold value=10% \
         --baseline git:library --candidate git:HEAD --archive a
     expect_status 1
+    expect_out "baseline   git:library ($(git rev-parse --short=12 library))"
+    expect_out "candidate  git:HEAD ($(git rev-parse --short=12 HEAD))"
     grep -rqx "value=7" a/raw
     grep -rqx "value=9" a/raw
     [ "$(source_of candidate 'sorted(v["files"]["lib"])')" = "['file', 'sha256', 'size']" ]
