@@ -3,21 +3,27 @@ package abba.libwebrtc;
 import dev.onvoid.webrtc.RTCDataChannelBuffer;
 import java.nio.ByteBuffer;
 import java.util.Locale;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** So many messages, so many under way. */
 final class MessageShape implements Shape {
     private static final long STALLED_NANOS = 10_000_000_000L; // reliable delivery that stands still is broken
+    private static final long LOOK_MILLIS = 50;                // how long who sleeps does not look
     private static final long WRITE_OFF_NANOS = 200_000_000L;  // what has not come by then does not come
 
     private final Options o;
     private final int size;
-    private final boolean ordered, unreliable, spin;
+    private final boolean ordered, unreliable;
+    private final String pacing;
     private final ByteBuffer outgoing;
     private final RTCDataChannelBuffer message;
 
     // Written by libwebrtc's thread, read by the sender's.
     private final AtomicLong arrived = new AtomicLong();
+    private final AtomicLong wakeAt = new AtomicLong(Long.MAX_VALUE); // arrivals at which a sleeper is woken
+    private final Semaphore wake = new Semaphore(0);
     private volatile long last;
     private volatile int round = -1;
     private long bytes, next, damaged; // seen by the sender when it has seen `arrived`
@@ -30,7 +36,7 @@ final class MessageShape implements Shape {
         size = (int) o.number("size");
         ordered = o.text("delivery").equals("ordered");
         unreliable = o.text("delivery").equals("unreliable");
-        spin = o.text("pacing").equals("spin");
+        pacing = o.text("pacing");
         outgoing = Message.make(size);
         message = new RTCDataChannelBuffer(outgoing, true);
     }
@@ -48,21 +54,45 @@ final class MessageShape implements Shape {
         next = sequence + 1;
         bytes += size;
         last = System.nanoTime();
-        arrived.incrementAndGet();
+        if (arrived.incrementAndGet() >= wakeAt.get())
+            wakeSender();
+    }
+
+    private void wakeSender() {
+        if (wakeAt.getAndSet(Long.MAX_VALUE) != Long.MAX_VALUE)
+            wake.release();
+    }
+
+    /** Sleeps until so many have arrived, or for a moment in which somebody must look at what stalls. */
+    private void sleepUntil(long count) throws InterruptedException {
+        wakeAt.set(count); // before the look: an arrival after it is heard of
+        if (arrived.get() >= count)
+            wakeSender();
+        wake.tryAcquire(LOOK_MILLIS, TimeUnit.MILLISECONDS);
+    }
+
+    /**
+     * A moment while `most` or more are under way. Who sleeps does so until there is room for a quarter
+     * of them: to be woken for every message would cost more than the message.
+     */
+    private void waitForFewer(long most) throws InterruptedException {
+        switch (pacing) {
+            case "wait" -> sleepUntil(sent - lost - (most - 1 - (most - 1) / 4));
+            case "yield" -> Thread.yield();
+            default -> Thread.onSpinWait();
+        }
     }
 
     private long underWay() {
         return Math.max(sent - arrived.get() - lost, 0);
     }
 
-    private void awaitFewer(long most) {
+    private void awaitFewer(long most) throws InterruptedException {
         long since = System.nanoTime();
+        int look = pacing.equals("wait") ? 1 : 1024;
         for (int tries = 1; underWay() >= most; tries++) {
-            if (spin)
-                Thread.onSpinWait();
-            else
-                Thread.yield();
-            if (tries % 1024 == 0)
+            waitForFewer(most);
+            if (tries % look == 0)
                 lookAtStall(since);
         }
     }

@@ -34,7 +34,7 @@ final class Options {
         row("messages", integer(10, 1_000_000_000), "100000", "messages in a repeat");
         row("repeats", integer(1, 1000), "3", "repeats in this process");
         row("limit", Options::secondsFault, "60", "seconds: a repeat that would take longer sends a tenth");
-        row("pacing", choice("spin", "yield"), "yield", "spin or yield, while there is no room");
+        row("pacing", choice("spin", "yield", "wait"), "yield", "spin, yield or wait, while there is no room");
         row("pairs", integer(1, 1000), "1", "flow: connections");
         row("low", integer(0, 1 << 30), "524288", "flow: buffered bytes at which sending goes on");
         row("high", integer(4096, 1 << 30), "1048576", "flow: buffered bytes at which it stops");

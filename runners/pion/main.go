@@ -45,12 +45,7 @@ func main() {
 	if err != nil {
 		complain(2, err)
 	}
-	fmt.Printf("stack=pion %s\ndelivery=%s\n", stackVersion(), o.delivery)
-	if o.spin {
-		fmt.Println("pacing=spin")
-	} else {
-		fmt.Println("pacing=yield")
-	}
+	fmt.Printf("stack=pion %s\ndelivery=%s\npacing=%s\n", stackVersion(), o.delivery, o.pacing)
 	run := runMessages
 	if o.flow {
 		run = runFlow

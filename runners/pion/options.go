@@ -13,7 +13,7 @@ type options struct {
 	flow     bool // else the message shape
 	size     int
 	delivery string
-	spin     bool
+	pacing   string
 
 	inFlight, warmup, messages, repeats uint64
 	limit                               time.Duration
@@ -60,7 +60,7 @@ func parse(args []string) (*options, error) {
 	f.Uint64Var(&o.messages, "messages", 100000, "messages in a repeat")
 	f.Uint64Var(&o.repeats, "repeats", 3, "repeats in this process")
 	limit := f.Float64("limit", 60, "seconds: a repeat that would take longer sends a tenth")
-	pacing := f.String("pacing", "yield", "spin or yield, while there is no room")
+	f.StringVar(&o.pacing, "pacing", "yield", "spin, yield or wait, while there is no room")
 	f.IntVar(&o.pairs, "pairs", 1, "flow: connections")
 	f.Uint64Var(&o.low, "low", 524288, "flow: buffered bytes at which sending goes on")
 	f.Uint64Var(&o.high, "high", 1048576, "flow: buffered bytes at which it stops")
@@ -75,19 +75,18 @@ func parse(args []string) (*options, error) {
 		}
 		return nil, err
 	}
-	o.spin = *pacing == "spin"
 	o.limit = time.Duration(*limit * float64(time.Second))
-	return o, o.check(f, *pacing)
+	return o, o.check(f)
 }
 
-func (o *options) check(f *flag.FlagSet, pacing string) error {
+func (o *options) check(f *flag.FlagSet) error {
 	if f.NArg() > 0 {
 		return fmt.Errorf("nothing may follow the options, but there is '%s'", f.Arg(0))
 	}
 	if err := oneOf(o.delivery, "delivery", "ordered", "unordered", "unreliable"); err != nil {
 		return err
 	}
-	if err := oneOf(pacing, "pacing", "spin", "yield"); err != nil {
+	if err := oneOf(o.pacing, "pacing", "spin", "yield", "wait"); err != nil {
 		return err
 	}
 	if o.size < messageLeast || o.size > messageMost {

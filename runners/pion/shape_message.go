@@ -10,6 +10,7 @@ import (
 const (
 	stalledTime  = 10 * time.Second       // reliable delivery that stands still is broken
 	writeOffTime = 200 * time.Millisecond // what has not come by then does not come
+	lookTime     = 50 * time.Millisecond  // how long who sleeps does not look
 )
 
 // traffic is one repeat, seen by the goroutine that sends and the one that receives.
@@ -19,6 +20,8 @@ type traffic struct {
 	arrived atomic.Uint64
 	bytes   atomic.Uint64
 	damaged atomic.Uint64
+	wakeAt  atomic.Uint64 // arrivals at which a sender that sleeps is woken; 0: it does not sleep
+	wake    chan struct{}
 	last    atomic.Int64 // of the last arrival, nanoseconds since birth
 	next    uint64       // ordered delivery: the sequence to come; the receiver's
 
@@ -42,7 +45,44 @@ func (t *traffic) onMessage(_ int, b []byte) {
 	t.next = id.sequence + 1
 	t.last.Store(int64(time.Since(birth)))
 	t.bytes.Add(uint64(len(b)))
-	t.arrived.Add(1)
+	arrived := t.arrived.Add(1)
+	if at := t.wakeAt.Load(); at != 0 && arrived >= at {
+		t.wakeSender()
+	}
+}
+
+func (t *traffic) wakeSender() {
+	if t.wakeAt.Swap(0) == 0 {
+		return
+	}
+	select {
+	case t.wake <- struct{}{}:
+	default: // it has not yet taken the last one
+	}
+}
+
+// sleepUntil sleeps until so many have arrived, or for a moment in which somebody must look at what
+// stalls.
+func (t *traffic) sleepUntil(arrived uint64) {
+	t.wakeAt.Store(arrived) // before the look: an arrival after it is heard of
+	if t.arrived.Load() >= arrived {
+		t.wakeSender()
+	}
+	select {
+	case <-t.wake:
+	case <-time.After(lookTime):
+	}
+}
+
+// waitForFewer waits a moment while most or more are under way. Who sleeps does so until there is room
+// for a quarter of them: to be woken for every message would cost more than the message.
+func (t *traffic) waitForFewer(most uint64) {
+	switch t.o.pacing {
+	case "yield":
+		runtime.Gosched()
+	case "wait":
+		t.sleepUntil(t.sent - t.lost - (most - 1 - (most-1)/4))
+	}
 }
 
 func (t *traffic) underWay() uint64 {
@@ -55,12 +95,13 @@ func (t *traffic) underWay() uint64 {
 
 // awaitFewer waits until fewer than most are under way.
 func (t *traffic) awaitFewer(most uint64) error {
-	since := time.Since(birth)
+	since, look := time.Since(birth), 1024
+	if t.o.pacing == "wait" {
+		look = 1
+	}
 	for tries := 1; t.underWay() >= most; tries++ {
-		if !t.o.spin {
-			runtime.Gosched()
-		}
-		if tries%1024 != 0 {
+		t.waitForFewer(most)
+		if tries%look != 0 {
 			continue
 		}
 		idle := time.Since(birth) - max(since, time.Duration(t.last.Load()))
@@ -121,7 +162,7 @@ func calibrate(o *options, warmup *result) uint64 {
 // runMessages is the message shape: so many messages, so many under way. It tells whether every
 // message was whole and what delivery promises held.
 func runMessages(o *options) (intact bool, err error) {
-	t := &traffic{o: o, outgoing: newMessage(o.size)}
+	t := &traffic{o: o, outgoing: newMessage(o.size), wake: make(chan struct{}, 1)}
 	pairs, err := newPairs(o, 1, t.onMessage)
 	defer closeInTime(pairs)
 	if err != nil {

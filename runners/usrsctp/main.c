@@ -72,7 +72,7 @@ static int run(const struct options *o)
 
     puts("stack=usrsctp " USRSCTP_VERSION);
     printf("delivery=%s\npacing=%s\ncrc32c=%s\n", delivery_name(o->delivery),
-           o->spin ? "spin" : "yield", o->no_crc32c ? "off" : "on");
+           pacing_name(o->pacing), o->no_crc32c ? "off" : "on");
     rc = o->flow ? shape_flow(o, &user, &intact, &e) : shape_message(o, &user, &intact, &e);
     if (rc == 0 && o->flow && last.seconds > 0)
         print_final(o, &last);

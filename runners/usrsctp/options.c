@@ -26,7 +26,7 @@ static const struct row rows[] = {
     {"messages", AT(messages), 10, 1000000000, 100000, "messages in a repeat"},
     {"repeats", AT(repeats), 1, 1000, 3, "repeats in this process"},
     {"limit", TEXT, 0, 0, 0, "seconds: a repeat that would take longer sends a tenth"},
-    {"pacing", TEXT, 0, 0, 0, "spin or yield, while there is no room"},
+    {"pacing", TEXT, 0, 0, 0, "spin, yield or wait, while there is no room"},
     {"pairs", AT(pairs), 1, 1000, 1, "flow: associations"},
     {"low", AT(low), 0, 1u << 30, 524288, "flow: buffered bytes at which sending goes on"},
     {"high", AT(high), 4096, 1u << 30, 1048576, "flow: buffered bytes at which it stops"},
@@ -36,11 +36,17 @@ static const struct row rows[] = {
 };
 enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
 
+static const char *const deliveries[] = {"ordered", "unordered", "unreliable"};
+static const char *const pacings[] = {"yield", "spin", "wait"};
+
 const char *delivery_name(enum delivery delivery)
 {
-    static const char *const names[] = {"ordered", "unordered", "unreliable"};
+    return deliveries[delivery];
+}
 
-    return names[delivery];
+const char *pacing_name(enum pacing pacing)
+{
+    return pacings[pacing];
 }
 
 static int one_of(const char *name, const char *value, const char *const *words, int count,
@@ -55,8 +61,6 @@ static int one_of(const char *name, const char *value, const char *const *words,
 
 static int set_text(struct options *o, const char *name, const char *value, struct err *e)
 {
-    static const char *const deliveries[] = {"ordered", "unordered", "unreliable"};
-    static const char *const pacings[] = {"yield", "spin"};
     static const char *const crc32c[] = {"on", "off"};
     char *end;
     int i;
@@ -71,8 +75,8 @@ static int set_text(struct options *o, const char *name, const char *value, stru
         i = one_of(name, value, deliveries, 3, e);
         o->delivery = i < 0 ? ORDERED : (enum delivery)i;
     } else if (strcmp(name, "pacing") == 0) {
-        i = one_of(name, value, pacings, 2, e);
-        o->spin = i == 1;
+        i = one_of(name, value, pacings, 3, e);
+        o->pacing = i < 0 ? YIELD : (enum pacing)i;
     } else {
         i = one_of(name, value, crc32c, 2, e);
         o->no_crc32c = i == 1;

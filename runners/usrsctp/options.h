@@ -12,11 +12,15 @@
 
 enum delivery { ORDERED, UNORDERED, UNRELIABLE };
 
+/* What the sender does while there is no room: looks again at once; lets others have the CPU and
+ * looks again; sleeps until there is room for some messages. */
+enum pacing { YIELD, SPIN, WAIT };
+
 struct options {
     bool flow; /* else the message shape */
     uint64_t size;
     enum delivery delivery;
-    bool spin; /* while it waits for room; else it yields the CPU */
+    enum pacing pacing;
     bool no_crc32c;
 
     /* message shape */
@@ -32,5 +36,6 @@ int options_parse(struct options *o, int argc, char **argv, struct err *e);
 void options_help(FILE *to);
 
 const char *delivery_name(enum delivery delivery);
+const char *pacing_name(enum pacing pacing);
 
 #endif

@@ -5,25 +5,57 @@
 #include "meter.h"
 #include "peers.h"
 
+#include <errno.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define STALLED_NS (10ll * NS_PER_S)     /* reliable delivery that stands still is broken */
 #define WRITE_OFF_NS (200ll * NS_PER_MS) /* what has not come by then does not come */
+#define LOOK_NS (50ll * NS_PER_MS)       /* how long who sleeps does not look */
+#define BREATH_NS (50ll * 1000)          /* until a full send buffer is tried again */
 #define SEND_BUFFER (4u << 20)
+#define NOBODY UINT_FAST64_MAX
 
 /* One repeat, seen from both threads. */
 struct traffic {
     const struct options *o;
     atomic_uint_fast32_t round;
     atomic_uint_fast64_t arrived, bytes, damaged;
-    atomic_int_fast64_t last_ns; /* of the last arrival */
-    uint64_t next;               /* ordered delivery: the sequence to come; on the reading thread */
-    uint64_t sent, lost;         /* on the sending thread */
+    atomic_int_fast64_t last_ns;  /* of the last arrival */
+    atomic_uint_fast64_t wake_at; /* arrivals at which a sender that sleeps is woken */
+    sem_t wake;
+    uint64_t next;       /* ordered delivery: the sequence to come; on the reading thread */
+    uint64_t sent, lost; /* on the sending thread */
     unsigned char *outgoing;
 };
+
+/* ---- waking who sleeps ---- */
+
+static void wake_sender(struct traffic *t)
+{
+    if (atomic_exchange(&t->wake_at, NOBODY) != NOBODY)
+        sem_post(&t->wake);
+}
+
+/* Sleeps until so many have arrived, or for a moment in which somebody must look at what stalls. */
+static void sleep_until(struct traffic *t, uint64_t arrived)
+{
+    struct timespec until;
+
+    atomic_store(&t->wake_at, arrived); /* before the look: an arrival after it is heard of */
+    if (atomic_load(&t->arrived) >= arrived)
+        wake_sender(t);
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += LOOK_NS;
+    if (until.tv_nsec >= NS_PER_S)
+        until.tv_sec++, until.tv_nsec -= NS_PER_S;
+    while (sem_timedwait(&t->wake, &until) < 0 && errno == EINTR)
+        continue;
+}
 
 /* ---- arrivals ---- */
 
@@ -44,7 +76,8 @@ static void on_message(void *user, uint32_t pair, const void *bytes, size_t size
     t->next = id.sequence + 1;
     atomic_store_explicit(&t->last_ns, clock_ns(), memory_order_relaxed);
     atomic_fetch_add_explicit(&t->bytes, size, memory_order_relaxed);
-    atomic_fetch_add_explicit(&t->arrived, 1, memory_order_release);
+    if (atomic_fetch_add(&t->arrived, 1) + 1 >= atomic_load(&t->wake_at))
+        wake_sender(t);
 }
 
 /* ---- sending ---- */
@@ -56,10 +89,23 @@ static uint64_t under_way(const struct traffic *t)
     return done < t->sent ? t->sent - done : 0;
 }
 
+/* While the stack's buffer is full, of which it does not tell here when that ends. */
 static void wait_a_moment(const struct traffic *t)
 {
-    if (!t->o->spin)
+    if (t->o->pacing == YIELD)
         sched_yield();
+    if (t->o->pacing == WAIT)
+        nanosleep(&(struct timespec){.tv_nsec = BREATH_NS}, NULL);
+}
+
+/* While `most` or more are under way. Who sleeps does so until there is room for a quarter of them:
+ * to be woken for every message would cost more than the message. */
+static void wait_for_fewer(struct traffic *t, uint64_t most)
+{
+    if (t->o->pacing == WAIT)
+        sleep_until(t, t->sent - t->lost - (most - 1 - (most - 1) / 4));
+    else
+        wait_a_moment(t);
 }
 
 /* After a moment without room or arrivals: goes on, writes off, or gives up. */
@@ -81,11 +127,12 @@ static int look_at_stall(struct traffic *t, const struct peers *p, int64_t since
 /* Waits until fewer than `most` are under way. */
 static int await_fewer(struct traffic *t, const struct peers *p, uint64_t most, struct err *e)
 {
+    const unsigned look = t->o->pacing == WAIT ? 1 : 1024;
     const int64_t since = clock_ns();
 
     for (unsigned tries = 1; under_way(t) >= most; tries++) {
-        wait_a_moment(t);
-        if (tries % 1024 == 0 && look_at_stall(t, p, since, e) < 0)
+        wait_for_fewer(t, most);
+        if (tries % look == 0 && look_at_stall(t, p, since, e) < 0)
             return -1;
     }
     return 0;
@@ -177,7 +224,7 @@ static int repeats(struct traffic *t, struct peers *p, const struct shape_user *
 int shape_message(const struct options *o, const struct shape_user *user, bool *intact,
                   struct err *e)
 {
-    struct traffic t = {.o = o};
+    struct traffic t = {.o = o, .wake_at = NOBODY};
     const struct peers_user arrivals = {.user = &t, .message = on_message};
     struct peers *p;
     int rc;
@@ -186,11 +233,13 @@ int shape_message(const struct options *o, const struct shape_user *user, bool *
     if (!t.outgoing)
         return err_set(e, "out of memory");
     message_fill(t.outgoing, o->size);
+    sem_init(&t.wake, 0, 0);
     rc = peers_open(&p, 1, o, SEND_BUFFER, SEND_BUFFER / 2, &arrivals, e);
     if (rc == 0) {
         rc = repeats(&t, p, user, e);
         peers_close(p);
     }
+    sem_destroy(&t.wake);
     *intact = atomic_load(&t.damaged) == 0;
     free(t.outgoing);
     return rc;

@@ -102,6 +102,24 @@ heap="heap_bytes heap_calls heap_bytes_per_message heap_calls_per_message"
     try_stack libwebrtc-jvm
 }
 
+@test "a sender that sleeps while there is no room is woken, also where one message is under way" {
+    local tried=0
+    for name in usrsctp pion libwebrtc-jvm; do
+        program=$ABBA_BUILD/runners/$name/$name
+        [ -x "$program" ] || continue
+        tried=1
+        "$program" message --pacing wait --messages 2000 --warmup 100 >out
+        grep -qx 'pacing=wait' out
+        [ "$(grep -c '^result repeat=. messages=2000 sent=2000 lost=0 bytes=2000000 ' out)" = 3 ]
+        grep -qx 'payload=intact' out
+        "$program" message --pacing wait --in-flight 1 --messages 100 --warmup 10 >out
+        [ "$(grep -c '^result repeat=. messages=100 ' out)" = 3 ]
+        run "$program" message --pacing sleep
+        [ "$status" = 2 ]
+    done
+    [ $tried = 1 ] || skip "no harness is built (make runners-rtc)"
+}
+
 # ---- what is not there -------------------------------------------------------------------------
 
 # A folder of all programs but some, as the only one of PATH.

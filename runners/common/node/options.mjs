@@ -27,7 +27,7 @@ const rows = {
   messages: [integer(10, 1e9), "100000", "messages in a repeat"],
   repeats: [integer(1, 1000), "3", "repeats in this process"],
   limit: [seconds, "60", "seconds: a repeat that would take longer sends a tenth"],
-  pacing: [choice("spin", "yield"), "yield", "taken as it is: one thread waits for events either way"],
+  pacing: [choice("spin", "yield", "wait"), "yield", "taken as it is: one thread waits for events either way"],
   pairs: [integer(1, 1000), "1", "flow: connections"],
   low: [integer(0, 2 ** 30), "524288", "flow: buffered bytes at which sending goes on"],
   high: [integer(4096, 2 ** 30), "1048576", "flow: buffered bytes at which it stops"],
