@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/strings.h"
 #include "judge/exact.h"
+#include "judge/notes_memory.h"
 #include "judge/outcomes.h"
 #include "judge/summary.h"
 
@@ -121,6 +122,7 @@ static void judge_metric(struct judged_stage *s, const struct judging *j, struct
                               .pairs = gate->pairs,
                               .min_complete = gate->min_complete};
     verdict_of_metric(m, c, gate, &s->p_worse[s->metric_count++], j->arena);
+    memory_mark(m, s->stage.profile, j);
 }
 
 /* Runs that did not end well make the stage incomplete, whatever is judged. */

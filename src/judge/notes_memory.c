@@ -10,9 +10,12 @@
     "malloc, calloc, realloc and aligned allocation of all threads, by libabba-heap.so: in the "   \
     "windows that the program marks, else from start to end"
 
+#define NOT_THE_SAME "the two columns count heaps of different kinds"
+
 static void add_counts(struct buf *line, const char *metrics, const char *what)
 {
-    buf_printf(line, "%s%s count %s", line->len ? "; " : "", metrics, what);
+    buf_printf(line, "%s%s %s %s", line->len ? "; " : "", metrics,
+               strchr(metrics, ',') ? "count" : "counts", what);
 }
 
 /* The names of the metrics from `first` on that count the same. */
@@ -56,6 +59,35 @@ static const char *counts_of(const struct runner *r, struct arena *arena)
     text = arena_strdup(arena, line.data ? line.data : "");
     buf_release(&line);
     return text;
+}
+
+/* By whose word a metric counts for a runner; of a share, that of what is shared out. */
+static const char *word_of(const struct runner *r, const char *metric)
+{
+    const struct runner_metric *m = runner_find_metric(r, metric);
+
+    if (!m && metric_is_heap(metric))
+        m = runner_find_metric(r, strncmp(metric, "heap_bytes", 10) == 0 ? "heap_bytes"
+                                                                         : "heap_calls");
+    if (!m || m->from.source == SOURCE_HEAP)
+        return BY_LIBRARY;
+    return m->counts ? m->counts : m->name;
+}
+
+void memory_mark(struct report_metric *m, const struct profile *of, const struct judging *j)
+{
+    const struct plan *p = j->plan;
+    const char *own = NULL, *base = word_of(plan_runner(p, of, &p->variants[0]), m->metric);
+
+    if (of->pass != PASS_MEMORY)
+        return;
+    for (size_t i = 1; i < p->variant_count; i++)
+        if (strcmp(p->variants[i].name, m->candidate) == 0)
+            own = word_of(plan_runner(p, of, &p->variants[i]), m->metric);
+    if (!own || strcmp(own, base) == 0 || m->complete_pairs == 0)
+        return;
+    m->mark = MARK_NONE;
+    m->note = m->note ? arena_printf(j->arena, "%s; %s", m->note, NOT_THE_SAME) : NOT_THE_SAME;
 }
 
 /* Whose columns count the same as that of variant `i`; NULL: they were named with an earlier one.

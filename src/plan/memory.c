@@ -67,6 +67,8 @@ int memory_passes_add(struct plan *p, const struct plan_request *q, struct arena
     for (size_t i = 0; i < count; i++) {
         int pairs = pairs_asked(&all[i], q);
 
+        if (all[i].pass == PASS_MEMORY && q->memory_pairs > 0)
+            all[i].pairs = q->memory_pairs;
         if (pairs)
             add_pass(p, all, &all[i], pairs, arena);
         all[i].memory_pass = 0;

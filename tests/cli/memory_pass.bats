@@ -176,6 +176,32 @@ END
     expect_no heap_library
 }
 
+@test "columns that count heaps of different kinds are told, and get no mark" {
+    mkdir -p runners/managed
+    cat >runners/known/runner.json <<'END'
+{"runner": "known", "roles": {"peer": {"command": ["{program}"]}}, "metrics": []}
+END
+    cat >runners/managed/runner.json <<'END'
+{"runner": "managed", "roles": {"peer": {"command": ["{program}"]}},
+ "metrics": [{"metric": "heap_bytes", "pattern": "^heap=(?<value>\\d+)", "unit": "B", "counts": "the heap of a machine"}]}
+END
+    printf '#!/bin/sh\nexec %s none 1 10 48\n' "$known" >native && chmod +x native
+    printf '#!/bin/sh\necho heap=592\n' >managed && chmod +x managed
+    echo '{"variant": "managed", "runner": "managed", "program": "./managed"}' >managed.json
+    abba run --no-lock known/plain,pass=memory -b native=./native -c ./managed.json --thresholds none --memory-pairs 2 --archive a
+    expect_out "'native': heap_bytes, heap_calls count malloc"
+    expect_out "'managed': heap_bytes counts the heap of a machine"
+    expect_out "heap_bytes: the two columns count heaps of different kinds"
+    expect_no "⚡"
+    [ "$(figures a known/plain,pass=memory heap_bytes | awk '/managed/ { print $2 }')" = "$(printf '592\n592')" ]
+    # bytes by the machine's word, calls by nobody's
+    [ "$(figures a known/plain,pass=memory heap_calls | awk '/managed/' | sort -u)" = \
+        "managed unsupported: the runner's own counter has no such figure" ]
+    # and a run that gives times has none of it
+    abba run --no-lock known/plain -b native=./native -c ./managed.json --thresholds none -n 1 --confirm 0 --archive b
+    [ "$(figures b known/plain heap_bytes | sort -u)" = "$(printf 'managed absent\nnative absent')" ]
+}
+
 @test "a program that cannot be counted is unsupported with the reason, and never zero" {
     compare -n 2 "$ABBA_BUILD/cost/touch 10" "$ABBA_BUILD/cost/touch 20" --memory-pass --archive a
     expect_status 0
