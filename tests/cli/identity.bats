@@ -120,6 +120,25 @@ END
     grep -q "libword.so.1.2' changed during the series" a/samples.jsonl
 }
 
+@test "so does one of a program that is too short to be seen by ticks" {
+    mkdir one two
+    for word in alpha beta; do
+        folder=one && [ $word = alpha ] || folder=two
+        echo "const char *word(void); const char *word(void) { return \"$word\"; }" >word.c
+        cc -shared -fPIC -Wl,-soname,libshort.so -o $folder/libshort.so word.c
+    done
+    echo 'const char *word(void); int main(void) { return !word(); }' >main.c
+    cc -o short main.c one/libshort.so -Wl,-rpath,"$PWD/one"
+    compare -n 2000 --archive a --threshold wall_time=50% ./short ./short &
+    wait_for grep -qs libshort a/loaded.json
+    mv two/libshort.so one/libshort.so
+    wait $! || true
+    abba report a
+    expect_status 3
+    grep -q "libshort.so' changed during the series" a/samples.jsonl
+    [ "$(loaded "[r['traced'] for r in l['roles']]")" = "[True, True]" ]
+}
+
 @test "the home folder is not in the record, unless it is asked for" {
     mkdir -p "$HOME"
     make_library "home/lib" alpha
