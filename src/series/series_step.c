@@ -335,6 +335,8 @@ int series_look_closer(struct series *s, enum sample_stage stage, uint64_t block
 {
     const uint64_t k = s->plan->variant_count;
 
+    if (s->options->temporary) /* nobody will read the record */
+        return 0;
     for (uint64_t n = block * k; n < (block + 1) * k && !series_interrupted(); n++) {
         struct order_step step = order_step(s->plan, s->profile, stage, n);
 

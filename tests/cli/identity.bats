@@ -84,6 +84,13 @@ END
     expect_status 0
 }
 
+@test "where no archive is kept nothing is run once more" {
+    printf '#!/bin/sh\necho run >>runs\n' >count.sh
+    chmod +x count.sh
+    compare -n 3 ./count.sh ./count.sh
+    [ "$(wc -l <runs)" = 6 ]
+}
+
 @test "programs of more than 50 ms are not run once more" {
     printf '#!/bin/sh\necho run >>runs\nexec sleep 0.1\n' >nap.sh
     chmod +x nap.sh
