@@ -2,7 +2,7 @@
  * spill: records of words, few of which are in memory, however many there are.
  *
  * Records are added one after another, and read in any order, best in about theirs. They lie in
- * blocks of 2 MiB. A handful of blocks is in memory; where there are more, all of them are in a
+ * blocks of 1 MiB. A handful of blocks is in memory; where there are more, all of them are in a
  * file without a name in $TMPDIR (else /var/tmp), and those that were asked for last are in memory,
  * too.
  */
@@ -15,7 +15,7 @@
 
 #include "base/err.h"
 
-#define SPILL_BLOCK_WORDS ((size_t)512 << 10)
+#define SPILL_BLOCK_WORDS ((size_t)256 << 10)
 #define SPILL_CACHED 8                              /* blocks in memory */
 #define SPILL_RECORD_WORDS (SPILL_BLOCK_WORDS - 64) /* the most that a record has */
 
