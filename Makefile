@@ -200,7 +200,8 @@ $(BUILD)/libabba-%.so: src/preload/%.c $(BUILD)/.plain
 # runners/NAME/build.mk may set RUNNER_PC_NAME (pkg-config modules; without them the runner is left
 # out, with a note), RUNNER_CFLAGS_NAME and RUNNER_LIBS_NAME. runners/common is linked to each. Runners
 # that need what a build of abba does not, and that `make runners-rtc` alone builds, add their programs
-# to RTC_PROGRAMS, those in C also their names to RUNNERS_APART.
+# to RTC_PROGRAMS, those in C also their names to RUNNERS_APART; those in Rust only their names to
+# RUNNERS_RUST.
 RUNNERS := $(filter-out common,$(sort $(patsubst runners/%/,%,$(dir $(wildcard runners/*/*.c)))))
 RUNNERS_COMMON := $(patsubst %.c,$(BUILD)/%.o,$(wildcard runners/common/*.c))
 -include $(wildcard runners/*/build.mk)
@@ -221,6 +222,19 @@ with_tool = if command -v $(1) >/dev/null; then $(3); else $(call left_out,$(2),
 # with_version NAME LEAST COMMAND RUNNER COMMAND: where the first command tells of an older version.
 with_version = if printf '%s\n' $(2) "$$($(3) | sed 's/[^0-9]*//')" | sort -CV; then $(5); \
                else $(call left_out,$(4),it needs $(1) $(2) and here is $$($(3))); fi
+
+# Runners in Rust are members of one workspace. Cargo builds all of them at once, so that what they share
+# is compiled once, and the same way for each; a program's turn then only takes it from there.
+RUST_LEAST = $(shell sed -n 's/^rust-version = "\([0-9.]*\)".*/\1/p' runners/Cargo.toml)
+RUST_PROGRAMS := $(foreach r,$(RUNNERS_RUST),$(BUILD)/runners/$(r)/$(r))
+RTC_PROGRAMS += $(RUST_PROGRAMS)
+RUST_SRC := runners/Cargo.toml runners/Cargo.lock \
+            $(wildcard $(foreach r,common/rust $(RUNNERS_RUST),runners/$(r)/Cargo.toml runners/$(r)/src/*.rs))
+rust_runner = cargo build --release --locked --quiet --manifest-path runners/Cargo.toml --target-dir $(BUILD)/cargo && \
+              $(INSTALL) -D $(BUILD)/cargo/release/$(1) $(2)
+$(RUST_PROGRAMS): $(RUST_SRC)
+	$(call say,CARGO,$@)
+	$(Q)$(call with_tool,cargo,$(@F),$(call with_version,Rust,$(RUST_LEAST),rustc --version,$(@F),$(call rust_runner,$(@F),$@)))
 
 # node_runner RUNNER FOLDER: its script with what runners share, and its pinned packages beside it.
 node_runner = mkdir -p $(2)/node && cp runners/$(1)/package.json runners/$(1)/package-lock.json $(2) && \

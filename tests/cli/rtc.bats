@@ -6,6 +6,7 @@ load common
 
 # shellcheck disable=SC2154 # bats sets status
 setup() {
+    real_home=$HOME # with the packages that were fetched
     setup_folder
 }
 
@@ -101,10 +102,41 @@ heap="heap_bytes heap_calls heap_bytes_per_message heap_calls_per_message"
 @test "libwebrtc from Java: both shapes, through to the archive" {
     try_stack libwebrtc-jvm
 }
+@test "webrtc-rs: both shapes, through to the archive" {
+    try_stack webrtc-rs
+}
+@test "webrtc: both shapes, through to the archive" {
+    try_stack webrtc
+}
+@test "rtc: both shapes, through to the archive" {
+    try_stack rtc
+}
+@test "rustrtc: both shapes, through to the archive" {
+    try_stack rustrtc
+}
+
+@test "webrtc-rs: messages that its stack cannot receive are left out" {
+    local profile=rtc/quick-message
+    skip_without webrtc-rs
+    jq '.profile = "big" | .load.size = "64KiB"' "$ABBA_SOURCE/profiles/$profile.json" >big.json
+    abba run --no-lock ./big.json $profile --baseline webrtc-rs --aa --plan
+    expect_status 0
+    expect_err "profile 'big' is left out, unsupported: variant 'webrtc-rs': 65536 B: the stack receives at most 65535"
+    abba run --no-lock --unsupported fail ./big.json --baseline webrtc-rs --aa --plan
+    expect_status 2
+}
+
+@test "the parts that Rust harnesses share keep what their tests say" {
+    [ -d "$ABBA_BUILD/cargo/release" ] || skip "no Rust harness is built (make runners-rtc)"
+    cd "$ABBA_SOURCE/runners"
+    HOME=$real_home run cargo test --workspace --lib --release --locked --offline --target-dir "$ABBA_BUILD/cargo"
+    [ "$status" = 0 ]
+    [[ "$output" == *" passed; 0 failed"* ]]
+}
 
 @test "a sender that sleeps while there is no room is woken, also where one message is under way" {
     local tried=0
-    for name in usrsctp pion libwebrtc-jvm; do
+    for name in usrsctp pion libwebrtc-jvm webrtc-rs webrtc rtc rustrtc; do
         program=$ABBA_BUILD/runners/$name/$name
         [ -x "$program" ] || continue
         tried=1
@@ -135,6 +167,13 @@ path_without() { # NAMES...
     for file; do rm -f "bin/$file"; done
 }
 
+# A program of bin/ that only says its version. What bin/ holds are links: nothing is written through one.
+say_version() { # NAME VERSION
+    rm -f "bin/$1"
+    printf '#!/bin/sh\necho "%s"\n' "$2" >"bin/$1"
+    chmod +x "bin/$1"
+}
+
 # What `make runners-rtc` does after the set-up, which would install what is missing.
 build_harnesses() { # SETTINGS...
     status=0
@@ -148,8 +187,8 @@ build_harnesses() { # SETTINGS...
     path_without go npm cargo javac
     build_harnesses
     expect_status 0
-    for name in pion libdatachannel libwebrtc libwebrtc-jvm; do
-        [ "$(grep -c "note: runner '$name' left out: there is no \(go\|npm\|javac\) here" <<<"$output")" = 1 ] ||
+    for name in pion libdatachannel libwebrtc libwebrtc-jvm webrtc-rs webrtc rtc rustrtc; do
+        [ "$(grep -c "note: runner '$name' left out: there is no \(go\|npm\|javac\|cargo\) here" <<<"$output")" = 1 ] ||
             fail "no note of $name"
         [ ! -e "b/runners/$name/$name" ]
     done
@@ -163,12 +202,16 @@ build_harnesses() { # SETTINGS...
     expect_out "note: runner 'usrsctp' left out: pkg-config finds no usrsctp"
     expect_out "note: runner 'pion' left out: there is no go here"
     expect_no libwebrtc
-    printf '#!/bin/sh\necho go1.19.8\n' >bin/go
-    chmod +x bin/go
+    say_version go go1.19.8
     build_harnesses RTC_ASKED=pion
     expect_status 2
     expect_out "note: runner 'pion' left out: it needs Go 1."
     expect_out "and here is go1.19.8"
+    say_version rustc "rustc 1.85.0"
+    say_version cargo "cargo 1.85.0"
+    build_harnesses RTC_ASKED=rustrtc
+    expect_status 2
+    expect_out "note: runner 'rustrtc' left out: it needs Rust 1.88 and here is rustc 1.85.0"
 }
 
 @test "a harness that nobody knows is refused, and those that are known are named" {

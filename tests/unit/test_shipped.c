@@ -166,8 +166,9 @@ static void check_load(const struct runner *r, const struct profile *p)
 
 /* Runners of one family take the same load, so that profiles of the family's folder serve them all.
  */
-static const char *const rtc_family[] = {"usrsctp", "pion", "libdatachannel", "libwebrtc",
-                                         "libwebrtc-jvm"};
+static const char *const rtc_family[] = {"usrsctp",   "pion",          "libdatachannel",
+                                         "libwebrtc", "libwebrtc-jvm", "webrtc-rs",
+                                         "webrtc",    "rtc",           "rustrtc"};
 #define RTC_FAMILY (sizeof(rtc_family) / sizeof(rtc_family[0]))
 
 static bool in_rtc_family(const char *runner)

@@ -1,0 +1,2 @@
+RUNNER_SETUP_rtc := rtc-rust
+RUNNERS_RUST += rtc

@@ -1,0 +1,2 @@
+RUNNER_SETUP_rustrtc := rtc-rust
+RUNNERS_RUST += rustrtc

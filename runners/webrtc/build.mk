@@ -1,0 +1,2 @@
+RUNNER_SETUP_webrtc := rtc-rust
+RUNNERS_RUST += webrtc
