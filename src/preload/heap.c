@@ -332,10 +332,9 @@ static void record_share(void)
     record.pid = getpid();
     pthread_getname_np(pthread_self(), record.program, 16);
     fd = folder[0] ? new_file(path) : -1;
-    if (fd >= 0 && fill_file(fd))
-        mmap(&record, sizeof(record), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0);
-    else if (fd >= 0)
-        unlink(path);
+    if (fd >= 0 && (!fill_file(fd) || mmap(&record, sizeof(record), PROT_READ | PROT_WRITE,
+                                           MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED))
+        unlink(path); /* no record is better than one that stands still */
     if (fd >= 0)
         close(fd);
     errno = saved;
