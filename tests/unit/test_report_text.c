@@ -265,6 +265,9 @@ static void variants_stand_side_by_side_in_the_width_that_is_there(void **state)
     assert_has(text,
                "(2)        dying: failed in 8 of 8 runs: peer said \\x1b[31m<b>|@all\\r\\n`x`");
     assert_has(text, "  regressed  node-datachannel-0.33: messages_per_second -32.2%\n");
+    assert_has(text, "pairs vary by 7.8 % against a threshold of 15% (and 1\n");
+    assert_has_not(text, "10.1 %");
+    assert_has(text, "peaks of the roles");
     assert_has_not(text, "Hodges");
     free(text);
     text = text_of(report_made_variants, (struct report_style){.utf8 = true, .columns = 140});
