@@ -24,8 +24,49 @@ static void made_three(struct report *r, struct arena *arena)
     report_made_compare(r, 3, arena);
 }
 
+/* Ten metrics, twelve CPU sets and forty regimes with long names. */
+static void made_many(struct report *r, struct arena *arena)
+{
+    report_made_variants(r, arena);
+    struct report_regimes *g = r->regimes;
+    g->regime_count = 40;
+    g->regimes = arena_array(arena, 40, sizeof(*g->regimes));
+    for (size_t i = 0; i < 40; i++) {
+        g->regimes[i].regime = arena_printf(arena, "streams=%zu,size=%zuKiB,rate=320Mbit/s", i, i);
+        for (size_t row = 0; row < g->row_count && i >= 3; row++)
+            strings_add(&g->rows[row].signs, arena, i % 2 ? "better" : "undecided");
+    }
+    struct report_table *t = r->profiles[0].table;
+    struct report_column *columns = arena_array(arena, 12, sizeof(*columns));
+    for (size_t c = 0; c < 12; c++)
+        columns[c] = t->columns[c % 4];
+    t->columns = columns;
+    t->column_count = 12;
+    for (size_t row = 0; row < t->row_count; row++) {
+        struct report_cell *cells = arena_array(arena, 12, sizeof(*cells));
+        for (size_t c = 0; c < 12; c++)
+            cells[c] = t->rows[row].cells[c % 4];
+        t->rows[row].cells = cells;
+        t->rows[row].cell_count = 12;
+    }
+    struct report_scaling *s = r->scalings;
+    s->sets = arena_array(arena, 12, sizeof(*s->sets));
+    s->set_count = 12;
+    for (size_t i = 0; i < 12; i++)
+        s->sets[i] = (struct report_cpu_set){arena_printf(arena, "0-%zu,64-%zu", i, 64 + i),
+                                             (int)(2 * i + 2), "rtc/cores"};
+    for (size_t row = 0; row < s->row_count; row++) {
+        struct report_scaled_cell *cells = arena_array(arena, 12, sizeof(*cells));
+        for (size_t i = 0; i < 12; i++)
+            cells[i] = s->rows[row].cells[i % 2];
+        s->rows[row].cells = cells;
+        s->rows[row].cell_count = 12;
+    }
+}
+
 static maker *const makers[] = {report_made,        made_compare,         made_three,
-                                report_made_failed, report_made_variants, report_made_empty};
+                                report_made_failed, report_made_variants, report_made_empty,
+                                made_many};
 #define MAKERS (sizeof(makers) / sizeof(makers[0]))
 
 static char *text_of(maker *make, struct report_style style)
