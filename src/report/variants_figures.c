@@ -242,12 +242,12 @@ void variants_notes(const struct report_table *t, bool places, struct variants_n
 
 #define TITLE_COLUMNS 11
 
-/* The metric's last word may be its unit. */
-static bool says_unit(const char *metric, const char *unit)
+const char *variants_unit(const char *metric, const char *unit)
 {
-    size_t a = strlen(metric), b = strlen(unit);
+    const char *apart = figure_unit(unit);
+    size_t a = strlen(metric), b = strlen(apart);
 
-    return b == 0 || (a >= b && strcmp(metric + a - b, unit) == 0);
+    return a >= b && strcmp(metric + a - b, apart) == 0 ? "" : apart;
 }
 
 const char *variants_title(const char *metric, const char *unit, struct arena *arena)
@@ -270,9 +270,10 @@ const char *variants_title(const char *metric, const char *unit, struct arena *a
         at += width;
         word += len;
     }
-    if (!says_unit(metric, figure_unit(unit))) {
+    const char *apart = variants_unit(metric, unit);
+    if (apart[0]) {
         buf_addch(&text, '\n');
-        safe_text(&text, figure_unit(unit), strlen(figure_unit(unit)));
+        safe_text(&text, apart, strlen(apart));
     }
     const char *own = arena_strdup(arena, text.len ? text.data : "");
     buf_release(&safe);
