@@ -403,8 +403,7 @@ static void tail(struct page *p)
     if (r->marks_tested > 0 && p->style->verbose)
         page_labelled(p, "marks",
                       arena_printf(&p->arena,
-                                   "%d changes tested for a mark (both "
-                                   "bounds beyond 1%%)",
+                                   "%d changes tested for a mark (both bounds beyond 1%%)",
                                    r->marks_tested));
     notes(p, &r->notes);
     if (r->host_note)
