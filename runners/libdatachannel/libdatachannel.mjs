@@ -17,16 +17,34 @@ const channelInit = ({ delivery }) => ({
   ...(delivery === "unreliable" && { maxRetransmits: 0 }),
 });
 
+/**
+ * Hands on what the ends say of themselves. Candidates wait until both know each other's description:
+ * callbacks of two kinds may overtake each other, and an end that is reached while it takes the answer
+ * in now and then refuses the other's certificate.
+ */
+function introduce(a, b) {
+  let early = [];
+  const tell = (to) => (...candidate) => {
+    if (early) early.push([to, candidate]);
+    else to.addRemoteCandidate(...candidate);
+  };
+  a.onLocalDescription((sdp, type) => b.setRemoteDescription(sdp, type));
+  b.onLocalDescription((sdp, type) => {
+    a.setRemoteDescription(sdp, type);
+    early.forEach(([to, candidate]) => to.addRemoteCandidate(...candidate));
+    early = null;
+  });
+  a.onLocalCandidate(tell(b));
+  b.onLocalCandidate(tell(a));
+}
+
 /** Two peers of this process, joined by one data channel on 127.0.0.1. */
 function openPair(library, options, onMessage, peers) {
   const config = { iceServers: [], bindAddress: "127.0.0.1" };
   const a = new library.PeerConnection("sender", config);
   const b = new library.PeerConnection("receiver", config);
   peers.push(a, b);
-  for (const [from, to] of [[a, b], [b, a]]) {
-    from.onLocalDescription((sdp, type) => to.setRemoteDescription(sdp, type));
-    from.onLocalCandidate((candidate, mid) => to.addRemoteCandidate(candidate, mid));
-  }
+  introduce(a, b);
   const received = new Promise((resolve) => b.onDataChannel((channel) => {
     channel.onMessage((data) => onMessage(Buffer.from(data.buffer ?? data, data.byteOffset, data.length)));
     peers.push(channel); // kept: it would be collected, and closed

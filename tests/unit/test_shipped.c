@@ -186,6 +186,7 @@ static void check_owner(const struct profile *p, struct arena *arena)
         assert_int_equal(strncmp(p->name, p->runner, strlen(p->runner)), 0);
         return;
     }
+    assert_string_equal(p->thresholds, "rtc");
     assert_true(in_rtc_family(p->runner));
     for (size_t i = 0; i < RTC_FAMILY; i++) {
         struct runner r = load_runner(rtc_family[i], arena);
@@ -208,6 +209,21 @@ static void every_harness_of_data_channels_says_how_it_is_built(void **state)
     }
 }
 
+/* The set that it names is there, and limits only what its runner or any run gives. */
+static void check_thresholds(const struct profile *p, const struct runner *r, struct arena *arena)
+{
+    const char *file = arena_printf(arena, "thresholds/%s.json", p->thresholds);
+    struct json *j = read_json(file);
+    struct err err = {0};
+    struct thresholds t;
+
+    assert_int_equal(thresholds_decode(&t, j, file, arena, &err), 0);
+    json_free(j);
+    assert_string_equal(t.name, p->thresholds);
+    for (size_t i = 0; i < t.limit_count; i++)
+        assert_true(metric_find(t.limits[i].metric) || runner_find_metric(r, t.limits[i].metric));
+}
+
 static void every_profile_has_its_files_name_and_its_runners_load(void **state)
 {
     glob_t found;
@@ -227,6 +243,8 @@ static void every_profile_has_its_files_name_and_its_runners_load(void **state)
         check_owner(&p, &arena);
         r = load_runner(p.runner, &arena);
         check_load(&r, &p);
+        if (p.thresholds)
+            check_thresholds(&p, &r, &arena);
         arena_release(&arena);
     }
     globfree(&found);
