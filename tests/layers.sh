@@ -1,6 +1,7 @@
 #!/bin/bash
-# Proves which room of src/ includes which, and that each library's header is included by one .c
-# file alone. Prints each breach as "file:line: what", and a summary; exit status 1 on a breach.
+# Proves which room of src/ includes which, that each library's header is included by one .c file
+# alone, and that ARCHITECTURE.md, where there is one, names each file in the paragraph of its room: by
+# its name, or as a part of another (NAME_part). Prints each breach as "file:line: what", and a summary; exit status 1 on a breach.
 #
 # usage: tests/layers.sh [FOLDER]     (default: src beside this script's folder)
 set -u
@@ -35,6 +36,20 @@ BEGIN {
           "features endian byteswap mntent netdb paths search semaphore stdio_ext ucontext " \
           "cpuid immintrin x86intrin", names, " ")
     for (i in names) system_header[names[i] ".h"] = 1
+
+    while ((getline line < "ARCHITECTURE.md") > 0) {
+        mapped = 1
+        if (line ~ /^\*\*[a-z]+\*\*/) { paragraph = substr(line, 3); sub(/\*\*.*/, "", paragraph) }
+        if (line == "") paragraph = ""
+        count = split(line, words, "`")
+        for (i = 2; i <= count; i += 2) named[paragraph, words[i]] = 1
+    }
+}
+# Whether the map has the file of a room, or what it is a part of.
+function is_named(room, name) {
+    while (!((room, name) in named))
+        if (!sub(/_[^_]*$/, "", name)) return 0
+    return 1
 }
 function breach(text) { print src "/" FILENAME ":" FNR ": " text; breaches++ }
 function allowed(room, other, path, n, list, i) {
@@ -48,6 +63,9 @@ FNR == 1 {
     room = FILENAME
     if (sub(/\/.*/, "", room) == 0) room = "main"
     if (!(room in may)) breach("room \"" room "\" is not in the table")
+    name = FILENAME; gsub(/^.*\/|\.[ch]$/, "", name)
+    if (mapped && room != "main" && !is_named(room, name))
+        breach("ARCHITECTURE.md does not name \"" name "\" in the paragraph of " room)
 }
 /^[ \t]*#[ \t]*include[ \t]*"/ {
     path = $0; sub(/^[^"]*"/, "", path); sub(/".*/, "", path)

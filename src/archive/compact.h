@@ -34,8 +34,8 @@ struct compact {
     bool files; /* any run has raw files */
 };
 
-/* Adds a run; nothing of the sample is borrowed. -1 with ERR_SYSTEM where there is no room for it.
- */
+/* Adds a run; nothing of the sample is borrowed. ERR_SYSTEM where there is no room for it,
+ * ERR_ARCHIVE where it has more figures than any run may have. */
 int compact_add(struct compact *c, const struct sample *s, const struct plan *plan,
                 struct err *err);
 

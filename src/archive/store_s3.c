@@ -140,6 +140,22 @@ static void take_error(void *user, const char *path, const char *text)
         buf_addstr(&w->message, text);
 }
 
+/* What to look at, where the store's word for a refusal tells. */
+static void hint_of(const char *code, struct err *err)
+{
+    static const char *const hints[][2] = {
+        {"AuthorizationHeaderMalformed", "the store is in another region: check AWS_REGION"},
+        {"ExpiredToken", "the session's token is over: AWS_SESSION_TOKEN needs a new one"},
+        {"InvalidToken", "check AWS_SESSION_TOKEN"},
+        {"RequestTimeTooSkewed", "the clocks of this machine and of the store are apart"},
+        {"NoSuchBucket", "buckets are not made by push: make it first"},
+    };
+
+    for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
+        if (strcmp(code, hints[i][0]) == 0)
+            err_hint(err, "%s", hints[i][1]);
+}
+
 int s3_refused(struct store *s, const struct s3_call *c, const struct http_response *r,
                struct err *err)
 {
@@ -151,6 +167,8 @@ int s3_refused(struct store *s, const struct s3_call *c, const struct http_respo
     if (xml_walk(r->body.data, r->body.len, take_error, &w, &ignored) == 0 && w.code.len)
         buf_printf(&words, "%s%s%s", w.code.data, w.message.len ? ": " : "", w.message.data);
     http_refused(&q, r, words.data, err);
+    if (w.code.len)
+        hint_of(w.code.data, err);
     buf_release(&words);
     buf_release(&w.code);
     buf_release(&w.message);

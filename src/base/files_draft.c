@@ -53,8 +53,9 @@ static int fail(const struct files_draft *d, int why, struct err *err)
 
 int files_draft_open(struct files_draft *d, const char *path, struct err *err)
 {
-    char *real = files_is_special(path) ? NULL : realpath(path, NULL);
-    bool special = files_is_special(path);
+    const bool special = files_is_special(path);
+    char *real =
+        special ? NULL : realpath(path, NULL); /* a link stays, what it names is replaced */
     int rc;
 
     *d = (struct files_draft){.fd = -1, .path = real ? real : xstrdup(path)};

@@ -1,5 +1,6 @@
 #include "base/strings.h"
 
+#include "base/buf.h"
 #include "base/mem.h"
 
 #include <string.h>
@@ -25,4 +26,16 @@ bool strings_has(const struct strings *list, const char *s)
         if (strcmp(list->items[i], s) == 0)
             return true;
     return false;
+}
+
+void strings_add_new(struct strings *list, struct arena *arena, const char *s)
+{
+    if (!strings_has(list, s))
+        strings_add(list, arena, s);
+}
+
+void strings_join(const struct strings *list, struct buf *out)
+{
+    for (size_t i = 0; i < list->count; i++)
+        buf_printf(out, "%s%s", i ? ", " : "", list->items[i]);
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 struct arena;
+struct buf;
 
 /* Whether two texts are equal: at once where they are one, or begin differently. */
 static inline bool strings_same(const char *a, const char *b)
@@ -29,5 +30,11 @@ void strings_add(struct strings *list, struct arena *arena, const char *s);
 
 /* Whether `s` is in the list. */
 bool strings_has(const struct strings *list, const char *s);
+
+/* Appends `s` unless it is there; borrowed as by strings_add. */
+void strings_add_new(struct strings *list, struct arena *arena, const char *s);
+
+/* Adds "a, b, c". */
+void strings_join(const struct strings *list, struct buf *out);
 
 #endif

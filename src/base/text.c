@@ -81,6 +81,15 @@ bool text_is_utf8(const char *p, size_t n)
     return true;
 }
 
+size_t text_characters(const char *s)
+{
+    size_t n = 0;
+
+    for (; *s; s++)
+        n += ((unsigned char)*s & 0xC0) != 0x80;
+    return n;
+}
+
 /* ---- hostile text ---- */
 
 #define ELLIPSIS "\u2026"

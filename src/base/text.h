@@ -24,6 +24,9 @@ void text_encode(struct buf *out, uint32_t code);
 /* Whether all of it is UTF-8. */
 bool text_is_utf8(const char *p, size_t n);
 
+/* How many code points a text in UTF-8 has. */
+size_t text_characters(const char *s);
+
 /* Whether a character shows nothing of itself (control, format, separator). */
 bool text_is_unseen(uint32_t code);
 

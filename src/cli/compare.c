@@ -65,13 +65,13 @@ const struct command_def command_compare = {
     .summary = "compare commands (abba BASELINE CANDIDATE... is short for it)",
     .about =
         "Runs commands in pairs, in alternating order, and shows by how much each candidate "
-        "differs from the baseline, the first command.\n\n"
+        "differs from the baseline, the first command.\n"
+        "\n"
         "Each command is one argument. It is split into words as a shell does, with quotes and "
         "backslashes, but no shell runs: nothing is expanded, and there are no pipes or "
         "redirections. Output of the commands is not shown; with --archive it is kept, and a "
-        "command "
-        "whose runs take less than 50 ms is run once more after its first pair, traced, so that "
-        "the archive can tell which files it loads; that run is in no figure.",
+        "command whose runs take less than 50 ms is run once more after its first pair, traced, "
+        "so that the archive can tell which files it loads; that run is in no figure.",
     .groups = groups,
     .examples = examples,
     .min_operands = 0,

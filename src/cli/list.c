@@ -222,9 +222,8 @@ const struct command_def command_list = {
     .operands = "[runners|profiles|thresholds|series|metrics|events]",
     .summary = "what can be run, judged, measured and counted here",
     .about = "Lists runners, profiles, sets of thresholds, series files, metrics, or the "
-             "performance counters "
-             "that libpfm4 knows on this machine. A counter that is listed need not work here: "
-             "'abba doctor' tries those that abba reads.",
+             "performance counters that libpfm4 knows on this machine. A counter that is listed "
+             "need not work here: 'abba doctor' tries those that abba reads.",
     .groups = groups,
     .examples = examples,
     .max_operands = 1,

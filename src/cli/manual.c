@@ -109,27 +109,21 @@ static const char *const report_words[] = {
     "PROFILE,pass=memory",
     "Runs of their own with a library preloaded that counts what each variant asks its heap for "
     "(--memory-pass, or the profile asks). They give no times; fewer than five pairs have the "
-    "range "
-    "of their changes as bounds, at its own level, and no grade but unsure.",
+    "range of their changes as bounds, at its own level, and no grade but unsure.",
     "ratio",
     "With several candidates each one's own medians stand side by side, and below or beside them "
-    "its "
-    "ratios to the baseline: the median of the pairs' changes, plus 1, with the same bounds.",
+    "its ratios to the baseline: the median of the pairs' changes, plus 1, with the same bounds.",
     "invalid (1), failed (2), ...",
     "What a variant has instead of a figure; the note of that number says in how many runs, and "
-    "why. "
-    "Behind a figure: it is of fewer runs than there were.",
+    "why. Behind a figure: it is of fewer runs than there were.",
     "CPUs, speed-up",
     "Profiles that a matrix made for several sets of CPUs. A speed-up is the ratio of a variant's "
-    "own "
-    "medians under two of them; their runs are no pairs, so it has no bounds.",
+    "own medians under two of them; their runs are no pairs, so it has no bounds.",
     "regimes, signs",
     "What was shown where: by what profiles say of themselves (\"regime\"), their place in a "
-    "matrix, "
-    "or their names. + better and - worse: both bounds beyond 1 %, or judged regressed; = neither "
-    "was "
-    "shown; ? incomplete, inconclusive or without bounds; +- better in one profile of the regime, "
-    "worse in another.",
+    "matrix, or their names. + better and - worse: both bounds beyond 1 %, or judged regressed; = "
+    "neither was shown; ? incomplete, inconclusive or without bounds; +- better in one profile of "
+    "the regime, worse in another.",
     "flips",
     "What wins in one regime and loses in another, by these signs.",
     "sees",
@@ -182,27 +176,46 @@ void help_manual(struct buf *out)
         buf_addch(out, '\n');
     }
     buf_addstr(out,
-               ".PP\nEnded by SIGINT or SIGTERM, abba closes the archive and raises the signal "
-               "again.\n.SH ENVIRONMENT\n.TP\n.B ABBA_PATH\n"
+               ".PP\n"
+               "Ended by SIGINT or SIGTERM, abba closes the archive and raises the signal "
+               "again.\n"
+               ".SH ENVIRONMENT\n"
+               ".TP\n"
+               ".B ABBA_PATH\n"
                "Folders, separated by colons, in which runners, profiles and thresholds are "
-               "looked up after the current folder.\n.TP\n.B NO_COLOR\n"
-               "If set to anything, no colours unless \\fB\\-\\-color\\fR asks for them.\n.TP\n"
-               ".B COLUMNS\nWidth of reports that do not go to a terminal.\n.TP\n"
-               ".B XDG_CACHE_HOME\nWhere fetched programs are kept, below abba/programs; "
-               "~/.cache without it.\n.TP\n"
+               "looked up after the current folder.\n"
+               ".TP\n"
+               ".B NO_COLOR\n"
+               "If set to anything, no colours unless \\fB\\-\\-color\\fR asks for them.\n"
+               ".TP\n"
+               ".B COLUMNS\n"
+               "Width of reports that do not go to a terminal.\n"
+               ".TP\n"
+               ".B XDG_CACHE_HOME\n"
+               "Where fetched programs are kept, below abba/programs; ~/.cache without it.\n"
+               ".TP\n"
                ".B CURL_CA_BUNDLE\\fR, \\fBSSL_CERT_FILE\n"
-               "The authorities that may vouch for a server of https, in PEM.\n.TP\n"
-               ".B NETRC\nThe file with passwords for servers; ~/.netrc without it.\n.TP\n"
-               ".B ABBA_TOKEN\nA bearer token for push and pull over https.\n.TP\n"
+               "The authorities that may vouch for a server of https, in PEM.\n"
+               ".TP\n"
+               ".B NETRC\n"
+               "The file with passwords for servers; ~/.netrc without it.\n"
+               ".TP\n"
+               ".B ABBA_TOKEN\n"
+               "A bearer token for push and pull over https.\n"
+               ".TP\n"
                ".B GITHUB_TOKEN\\fR, \\fBGH_TOKEN\\fR, \\fBGITLAB_TOKEN\\fR, "
                "\\fBABBA_WEBHOOK_TOKEN\n"
-               "Tokens of notify, for the service that it tells.\n.TP\n"
+               "Tokens of notify, for the service that it tells.\n"
+               ".TP\n"
                ".B AWS_ACCESS_KEY_ID\\fR, \\fBAWS_SECRET_ACCESS_KEY\\fR, "
                "\\fBAWS_SESSION_TOKEN\\fR, \\fBAWS_REGION\\fR, \\fBAWS_ENDPOINT_URL\n"
-               "Keys, region and address of the store that s3: addresses mean.\n.TP\n"
+               "Keys, region and address of the store that s3: addresses mean.\n"
+               ".TP\n"
                ".B https_proxy\\fR, \\fBhttp_proxy\\fR, \\fBno_proxy\n"
-               "As curl has them.\n.TP\n"
-               ".B TMPDIR\nWhere push makes the pack before it sends it, and where the runs of an "
-               "archive of "
-               "a hundred thousand runs and more lie while it is judged; /var/tmp without it.\n");
+               "As curl has them.\n"
+               ".TP\n"
+               ".B TMPDIR\n"
+               "Where push makes the pack before it sends it, and where the runs of an archive "
+               "of a hundred thousand runs and more lie while it is judged; /var/tmp without "
+               "it.\n");
 }

@@ -166,11 +166,10 @@ const struct command_def command_prune = {
     .summary = "remove old archives by a rule, and keep their verdicts",
     .about =
         "Looks at the finished archives and packs in a folder (default: archive), and removes "
-        "those "
-        "that the rule does not keep. Of each stays a tombstone, NAME.tombstone.json, with digest "
-        "and verdict. Pinned ones are never removed; unfinished and damaged archives, links, and "
-        "all other folders and files are never touched. Exit 3: what is pinned is larger than "
-        "--max-size.",
+        "those that the rule does not keep. Of each stays a tombstone, NAME.tombstone.json, with "
+        "digest and verdict. Pinned ones are never removed; unfinished and damaged archives, "
+        "links, and all other folders and files are never touched. Exit 3: what is pinned is "
+        "larger than --max-size.",
     .groups = prune_groups,
     .examples = prune_examples,
     .min_operands = 0,

@@ -107,16 +107,15 @@ const struct command_def command_resume = {
     .summary = "go on with a series that a crash, Ctrl-C, a reboot or a full disk ended",
     .about =
         "Makes the runs of the archive's plan that are not there yet, adds them to the archive, "
-        "and "
-        "reports on the whole. A pair that abba itself interrupted is run again, both of its runs, "
-        "as attempt 2, which then counts; the report says how many were. A run that failed by "
-        "itself is never run again. What a crash left half written is kept as raw/torn-N.\n\n"
+        "and reports on the whole. A pair that abba itself interrupted is run again, both of its "
+        "runs, as attempt 2, which then counts; the report says how many were. A run that failed "
+        "by itself is never run again. What a crash left half written is kept as raw/torn-N.\n"
+        "\n"
         "Nothing goes on unless programs, input, machine and abba are those that it was begun "
         "with (exit 2). Of a folder that --series made, the comparison that ended early and those "
-        "after "
-        "it are run. Give the command where the series was started: programs are looked for as "
-        "they were given. The exit status is that of the verdict; 2 also says that nothing is left "
-        "to run or that another abba writes the archive, 5 that it is damaged.",
+        "after it are run. Give the command where the series was started: programs are looked for "
+        "as they were given. The exit status is that of the verdict; 2 also says that nothing is "
+        "left to run or that another abba writes the archive, 5 that it is damaged.",
     .groups = groups,
     .examples = examples,
     .min_operands = 1,

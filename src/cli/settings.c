@@ -431,7 +431,8 @@ static const struct option_def output[] = {
      .name = "verbose",
      .kind = OPTION_FLAG,
      .offset = AT(verbose),
-     .help = "more figures: ranges, Hodges-Lehmann estimate, p values, noise, slot effect"},
+     .help = "more figures: a table of each candidate, ranges, Hodges-Lehmann estimate, p values, "
+             "noise, slot effect"},
 };
 GROUP(group_output, "Output", output);
 

@@ -41,14 +41,14 @@ const struct command_def command_verify = {
     .operands = "ARCHIVE",
     .summary = "check that an archive is whole and that its report follows from it",
     .about =
-        "Checks an archive's structure, its checksums, the plan's hash, that every planned run "
-        "is there once and in order, and that report.json comes out of the samples again, "
-        "byte for byte. The first difference is named. The folder of 'abba run --series' is "
-        "checked with all its archives.\n\nWhat follows from an archive alone "
-        "cannot "
-        "show that somebody rewrote all of it consistently: --digest compares with what the run "
-        "printed, --signer with who signed it (run --sign). Exit 0: whole; 3: unfinished; 5: "
-        "damaged, or not an archive.",
+        "Checks an archive's structure, its checksums, the plan's hash, that every planned run is "
+        "there once and in order, and that report.json comes out of the samples again, byte for "
+        "byte. The first difference is named. The folder of 'abba run --series' is checked with "
+        "all its archives.\n"
+        "\n"
+        "What follows from an archive alone cannot show that somebody rewrote all of it "
+        "consistently: --digest compares with what the run printed, --signer with who signed it "
+        "(run --sign). Exit 0: whole; 3: unfinished; 5: damaged, or not an archive.",
     .groups = groups,
     .examples = examples,
     .min_operands = 1,

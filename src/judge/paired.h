@@ -61,9 +61,9 @@ double paired_median(const struct paired *p);
 double paired_worse_median(const struct paired *p);
 
 /*
- * The interval of the median, raw and turned (lo <= hi in both). METHOD has none below five pairs,
- * where no end is a bound of 95 %. Counts that hardly vary from run to run get the range of the
- * changes instead, with the level that it has: 75, 87.5 and 93.75 % for two, three and four pairs.
+ * The interval of the median, raw and turned (lo <= hi in both). Below five pairs no end is a bound
+ * of 95 %: there is none. With `range` (of counts that hardly vary from run to run) two to four
+ * pairs have the range of their changes, with the level that it has: 75, 87.5 and 93.75 %.
  */
 struct paired_interval paired_interval(const struct paired *p);
 struct paired_interval paired_worse_interval(const struct paired *p);

@@ -95,12 +95,6 @@ static bool has_direction(const char *metric)
     return strstr(metric, "effective_cores") == NULL;
 }
 
-static void add_metric(struct strings *metrics, const char *metric, struct arena *arena)
-{
-    if (!strings_has(metrics, metric))
-        strings_add(metrics, arena, metric);
-}
-
 /* What is judged anywhere; where nothing is, what a table of variants would show. */
 static void find_metrics(struct strings *metrics, const struct report *r,
                          const struct assessment *x, const struct judging *j)
@@ -108,7 +102,7 @@ static void find_metrics(struct strings *metrics, const struct report *r,
     for (size_t i = 0; i < r->profile_count; i++)
         for (size_t m = 0; m < r->profiles[i].metric_count; m++)
             if (is_gate(&r->profiles[i].metrics[m]))
-                add_metric(metrics, r->profiles[i].metrics[m].metric, j->arena);
+                strings_add_new(metrics, j->arena, r->profiles[i].metrics[m].metric);
     for (size_t i = 0; i < r->profile_count && r->gating_verdicts == 0; i++) {
         struct report_column *columns;
         size_t count = 0;
@@ -117,7 +111,7 @@ static void find_metrics(struct strings *metrics, const struct report *r,
             table_columns(&columns, &count, x, i, j);
         for (size_t c = 0; c < count; c++)
             if (has_direction(columns[c].metric))
-                add_metric(metrics, columns[c].metric, j->arena);
+                strings_add_new(metrics, j->arena, columns[c].metric);
     }
 }
 

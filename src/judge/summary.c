@@ -16,8 +16,7 @@ static void add_missing(struct report_summary *x, const struct sample_metric *m,
                                           : "the run has no such "
                                             "figure");
 
-    if (!strings_has(&x->missing, text))
-        strings_add(&x->missing, arena, text);
+    strings_add_new(&x->missing, arena, text);
 }
 
 /* One metric of one variant. Sums are made in the order of the runs. */

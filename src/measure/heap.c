@@ -15,7 +15,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-#define TEXT_MAX ((size_t)16 << 20)
+#define TEXT_MAX ((size_t)16 << 20) /* of a role */
 
 /* A record's file: PID.NUMBER. */
 struct entry {
@@ -116,6 +116,12 @@ static void say_sums(struct buf *text, const struct heap_sums *s)
                s->frees);
 }
 
+/* Those that are kept: more may have been closed. */
+static uint32_t windows_of(const struct heap_record *r)
+{
+    return r->closed < HEAP_WINDOWS ? r->closed : HEAP_WINDOWS;
+}
+
 /* Why the figures of a process must not be believed; NULL: they may be. */
 static const char *fault_of(const struct heap_record *r)
 {
@@ -159,27 +165,41 @@ static struct heap_sums process_sums(const struct heap_record *r)
     return s;
 }
 
+/* Its lines, as measure/heap.h has them. They are added whole or not at all: once the text is full
+ * nothing follows. */
+static void tell_process(struct buf *text, const struct heap_record *r,
+                         const struct heap_sums *process, uint64_t window, const char *fault)
+{
+    struct buf name = BUF_INIT, own = BUF_INIT;
+
+    text_neutral(&name, r->program, strnlen(r->program, sizeof r->program), 100);
+    buf_printf(&own, "process=%d program=%s", (int)r->pid, name.data);
+    say_sums(&own, process);
+    for (uint32_t i = 0; i < windows_of(r); i++) {
+        buf_printf(&own, "window=%" PRIu64, ++window);
+        say_sums(&own, &r->windows[i]);
+    }
+    if (fault)
+        buf_printf(&own, "fault=%s\n", fault);
+    if (!text->overflow)
+        buf_add(text, own.data, own.len);
+    buf_release(&own);
+    buf_release(&name);
+}
+
 static void take_process(struct heap_role *h, const struct heap_record *r, struct faults *faults,
                          struct buf *text)
 {
     const struct heap_sums all = process_sums(r);
     const char *fault = fault_of(r);
-    struct buf name = BUF_INIT;
 
-    text_neutral(&name, r->program, strnlen(r->program, sizeof r->program), 100);
-    buf_printf(text, "process=%d program=%s", (int)r->pid, name.data ? name.data : "");
-    say_sums(text, &all);
+    tell_process(text, r, &all, h->windows, fault);
     add_sums(&h->process, &all);
-    for (uint32_t i = 0; i < r->closed && i < HEAP_WINDOWS; i++) {
-        buf_printf(text, "window=%" PRIu64, ++h->windows);
-        say_sums(text, &r->windows[i]);
+    for (uint32_t i = 0; i < windows_of(r); i++)
         add_sums(&h->marked, &r->windows[i]);
-    }
-    if (fault) {
-        buf_printf(text, "fault=%s\n", fault);
+    h->windows += windows_of(r);
+    if (fault)
         note_fault(faults, r, fault);
-    }
-    buf_release(&name);
 }
 
 /* ---- a role ---- */
@@ -221,7 +241,9 @@ static void read_all(struct heap_role *h, int folder, const char *obstacle, stru
             if (found == FOUND_RECORD)
                 take_process(h, r, &faults, &text);
         }
-        h->status = status_of(h, &faults, obstacle, damaged, records);
+        h->status = text.overflow
+                        ? value_none(VALUE_INVALID, "its records have more than 16 MiB of text")
+                        : status_of(h, &faults, obstacle, damaged, records);
     }
     h->text = text.len ? arena_strdup(arena, text.data) : "";
     h->len = text.len;

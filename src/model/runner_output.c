@@ -1,3 +1,4 @@
+#include "base/text.h"
 #include "model/decode.h"
 #include "model/runner_file.h"
 
@@ -208,8 +209,8 @@ static int decode_heap_metric(const struct fields *f, struct runner_metric *m, s
 {
     if (decode_text(f, "counts", FIELDS_OPTIONAL, arena, &m->counts, err) < 0)
         return -1;
-    if (m->counts && strlen(m->counts) > COUNTS_MAX)
-        return fields_error(f, err, "'counts' has more than %d bytes", COUNTS_MAX);
+    if (m->counts && text_characters(m->counts) > COUNTS_MAX)
+        return fields_error(f, err, "'counts' has more than %d characters", COUNTS_MAX);
     if (m->from.source != SOURCE_HEAP)
         return 0;
     if (fields_has(f, "required") && m->required)

@@ -180,8 +180,8 @@ static void visit_folder(const char *folder, visit_fn *visit, struct strings *na
 
 static void add_name(const char *name, struct strings *names, struct arena *arena)
 {
-    if (decode_is_path_name(name) && !strings_has(names, name))
-        strings_add(names, arena, name);
+    if (decode_is_path_name(name))
+        strings_add_new(names, arena, name);
 }
 
 static void visit_runner(const char *folder, const char *name, struct strings *names,

@@ -46,13 +46,11 @@ static void add_pass(struct plan *p, struct profile *all, const struct profile *
         all[p->profile_count++] = pass;
 }
 
-static int find_library(struct plan *p, struct arena *arena, struct err *err)
+int plan_find_heap_library(struct plan *p, char sha256[65], struct arena *arena, struct err *err)
 {
-    if (!plan_has_memory_pass(p))
-        return 0;
     if (lookup_heap_library(&p->heap_library, arena, err) < 0)
         return -1;
-    return digest_sha256_file(p->heap_library, p->heap_sha256, NULL, err);
+    return digest_sha256_file(p->heap_library, sha256, NULL, err);
 }
 
 int memory_passes_add(struct plan *p, const struct plan_request *q, struct arena *arena,
@@ -73,7 +71,7 @@ int memory_passes_add(struct plan *p, const struct plan_request *q, struct arena
             add_pass(p, all, &all[i], pairs, arena);
         all[i].memory_pass = 0;
     }
-    return find_library(p, arena, err);
+    return plan_has_memory_pass(p) ? plan_find_heap_library(p, p->heap_sha256, arena, err) : 0;
 }
 
 int memory_check_absent(const char *const *envp, struct err *err)
@@ -86,11 +84,4 @@ int memory_check_absent(const char *const *envp, struct err *err)
         return err_hint(err, "--memory-pass has it in runs of its own");
     }
     return 0;
-}
-
-int plan_find_heap_library(struct plan *p, char sha256[65], struct arena *arena, struct err *err)
-{
-    if (lookup_heap_library(&p->heap_library, arena, err) < 0)
-        return -1;
-    return digest_sha256_file(p->heap_library, sha256, NULL, err);
 }

@@ -1,14 +1,11 @@
-#include "plan/plan.h"
+#include "plan/plan_parts.h"
 
 #include "base/clock.h"
 #include "base/digest.h"
-#include "base/files.h"
+#include "base/buf.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "model/decode.h"
-#include "model/network_text.h"
 #include "plan/accepted.h"
-#include "plan/command.h"
 #include "plan/home.h"
 #include "plan/load.h"
 #include "plan/memory.h"
@@ -19,7 +16,6 @@
 
 #include <errno.h>
 #include <fnmatch.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -237,204 +233,7 @@ static int check_pairs(const struct plan *p, struct err *err)
     return 0;
 }
 
-/* ---- what this machine can run ---- */
-
-static int check_cpus(struct plan *p, const struct plan_request *q, struct arena *arena,
-                      struct err *err)
-{
-    cpu_set_t allowed;
-    size_t kept = 0;
-    const char *missing = NULL;
-
-    if (sched_getaffinity(0, sizeof(allowed), &allowed) < 0)
-        return 0;
-    for (size_t i = 0; i < p->profile_count; i++) {
-        const char *list = profile_missing_cpus(&p->profiles[i], &allowed);
-
-        if (!list) {
-            p->profiles[kept++] = p->profiles[i];
-            continue;
-        }
-        missing = list;
-        if (q->cpus || q->unsupported_fail)
-            break;
-        strings_add(&p->notes, arena,
-                    arena_printf(arena,
-                                 "profile '%s' is left out: not all of its CPUs (%s) may be "
-                                 "used here",
-                                 p->profiles[i].name, list));
-    }
-    if (!missing || (kept && !q->cpus && !q->unsupported_fail)) {
-        p->profile_count = kept;
-        return 0;
-    }
-    err_set(err, q->cpus ? ERR_USAGE : ERR_CONFIG, "not all of the CPUs '%s' may be used here",
-            missing);
-    return err_hint(err,
-                    q->cpus ? "`taskset -cp $$` shows those that may" : "--cpus LIST takes others");
-}
-
-/* ---- networks ---- */
-
-/* tc's words make a loopback network for every profile that has none. */
-static int apply_impair(struct plan *p, const struct plan_request *q, struct arena *arena,
-                        struct err *err)
-{
-    struct network quick = {.topology = NET_LOOPBACK};
-
-    if (!q->impair)
-        return 0;
-    network_defaults(&quick);
-    if (net_impair_parse_words(&quick.impair, q->impair, arena, err) < 0) {
-        err->code = ERR_USAGE;
-        return err_wrap(err, "option '--impair'");
-    }
-    quick.has_impair = net_impair_any(&quick.impair);
-    for (size_t i = 0; i < p->profile_count; i++) {
-        if (p->profiles[i].network.topology != NET_HOST)
-            return err_set(err, ERR_USAGE,
-                           "option '--impair': profile '%s' has a network of its own",
-                           p->profiles[i].name);
-        p->profiles[i].network = quick;
-    }
-    return 0;
-}
-
-static int no_network(const struct profile *one, const char *reason, struct err *err)
-{
-    return err_set(err, ERR_CONFIG, "profile '%s': its network is not to be had here: %s",
-                   one->name, reason);
-}
-
-/* What is allowed and seldom meant. */
-static void note_impair(struct plan *p, const struct profile *one, const struct net_impair *impair,
-                        struct arena *arena)
-{
-    struct buf text = BUF_INIT;
-
-    network_say_effective(impair, &text);
-    if (text.len)
-        strings_add(&p->notes, arena,
-                    arena_printf(arena, "profile '%s': %s", one->name, text.data));
-    if (impair->jitter_ns > impair->delay_ns)
-        strings_add(&p->notes, arena,
-                    arena_printf(arena,
-                                 "profile '%s': the jitter is above the delay: what would leave "
-                                 "before it came leaves at once",
-                                 one->name));
-    buf_release(&text);
-}
-
-static void note_network(struct plan *p, const struct profile *one, struct arena *arena)
-{
-    if (one->network.has_impair)
-        note_impair(p, one, &one->network.impair, arena);
-    for (size_t i = 0; i < one->network.link_count; i++)
-        note_impair(p, one, &one->network.links[i].impair, arena);
-}
-
-static int check_networks(struct plan *p, const struct plan_request *q, struct arena *arena,
-                          struct err *err)
-{
-    const size_t count = p->profile_count;
-    const char **why = arena_array(arena, count, sizeof(*why));
-    struct profile *all = arena_array(arena, count, sizeof(*all));
-    size_t kept = 0;
-
-    memcpy(all, p->profiles, count * sizeof(*all));
-    for (size_t i = 0; i < count; i++) {
-        why[i] = NULL;
-        if (all[i].network.topology != NET_HOST && q->look_at_network &&
-            q->look_at_network(q->user, &all[i], &why[i], &p->isolation, arena, err) < 0)
-            return -1;
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (why[i] && (q->impair || q->unsupported_fail || (i + 1 == count && kept == 0)))
-            return no_network(&all[i], why[i], err);
-        if (why[i]) {
-            support_note(p, all, why, count, i, "is left out: its network is not to be had here",
-                         "are left out: their networks are not to be had here", arena);
-            continue;
-        }
-        p->profiles[kept++] = all[i];
-        note_network(p, &p->profiles[kept - 1], arena);
-    }
-    p->profile_count = kept;
-    return 0;
-}
-
-/* ---- templates ---- */
-
-static int check_file_template(const struct plan *p, const struct profile *profile,
-                               const struct variant *v, const struct extraction *from,
-                               const struct template_values *values, struct arena *arena,
-                               struct err *err)
-{
-    const char *filled;
-
-    if (!from->file)
-        return 0;
-    if (template_fill(from->file, p, profile, v, values, &filled, arena, err) < 0)
-        return err_wrap(err, "file '%s'", from->file);
-    return 0;
-}
-
-static int check_ready_port(const struct plan *p, const struct profile *profile,
-                            const struct variant *v, const struct runner_role *role,
-                            const struct template_values *values, struct arena *arena,
-                            struct err *err)
-{
-    const char *filled;
-    char *end;
-    unsigned long port;
-
-    if (!role->ready.port)
-        return 0;
-    if (template_fill(role->ready.port, p, profile, v, values, &filled, arena, err) < 0)
-        return err_wrap(err, "role '%s': ready", role->name);
-    port = strtoul(filled, &end, 10);
-    if (filled[0] >= '0' && filled[0] <= '9' && *end == '\0' && port >= 1 && port <= UINT16_MAX)
-        return 0;
-    return err_set(err, ERR_CONFIG, "role '%s': ready: '%s' is no port: 1 to 65535", role->name,
-                   filled);
-}
-
-/* Every template of a runner, filled with values such as a run has. */
-static int check_runner_templates(const struct plan *p, const struct profile *profile,
-                                  const struct variant *v, struct arena *arena, struct err *err)
-{
-    const struct runner *r = plan_runner(p, profile, v);
-    struct template_values values = {.port = 40000, .scratch = "/tmp/scratch", .run = 1, .seed = 1};
-    struct role_command command;
-
-    for (size_t i = 0; i < r->role_count; i++)
-        if (plan_role_command(p, profile, v, &r->roles[i], &values, 0, &command, arena, err) < 0 ||
-            (profile->pass == PASS_TIMES && memory_check_absent(command.envp, err) < 0) ||
-            check_ready_port(p, profile, v, &r->roles[i], &values, arena, err) < 0)
-            return -1;
-    for (size_t i = 0; i < r->metric_count; i++)
-        if (check_file_template(p, profile, v, &r->metrics[i].from, &values, arena, err) < 0)
-            return -1;
-    for (size_t i = 0; i < r->integrity_count; i++)
-        if (check_file_template(p, profile, v, &r->integrity[i], &values, arena, err) < 0)
-            return -1;
-    for (size_t i = 0; i < r->invalid_count; i++)
-        if (check_file_template(p, profile, v, &r->invalid[i].from, &values, arena, err) < 0)
-            return -1;
-    return 0;
-}
-
-static int check_templates(const struct plan *p, struct arena *arena, struct err *err)
-{
-    for (size_t i = 0; i < p->profile_count; i++)
-        for (size_t k = 0; k < p->variant_count; k++)
-            if (check_runner_templates(p, &p->profiles[i], &p->variants[k], arena, err) < 0)
-                return err_wrap(err, "runner '%s'",
-                                plan_runner(p, &p->profiles[i], &p->variants[k])->name);
-    return 0;
-}
-
-/* ---- the rest ---- */
+/* ---- the whole ---- */
 
 static void add_events(struct plan *p, const struct plan_request *q, struct arena *arena)
 {
@@ -512,14 +311,14 @@ static int build(struct plan *p, const struct plan_request *q, struct arena *are
         make_compare(p, arena);
     else if (load_profiles(p, q, arena, err) < 0)
         return -1;
-    if (apply_options(p, q, arena, err) < 0 || apply_impair(p, q, arena, err) < 0 ||
-        check_cpus(p, q, arena, err) < 0 || check_networks(p, q, arena, err) < 0 ||
+    if (apply_options(p, q, arena, err) < 0 || plan_apply_impair(p, q, arena, err) < 0 ||
+        plan_check_cpus(p, q, arena, err) < 0 || plan_check_networks(p, q, arena, err) < 0 ||
         memory_passes_add(p, q, arena, err) < 0 ||
         env_resolve(&q->env, &p->env, &p->env_count, arena, err) < 0 ||
         variants_resolve(p, q, arena, err) < 0 || thresholds_resolve(p, q, arena, err) < 0 ||
         accepted_resolve(p, q, arena, err) < 0 || check_pairs(p, err) < 0)
         return -1;
-    if (check_templates(p, arena, err) < 0)
+    if (plan_check_templates(p, arena, err) < 0)
         return -1;
     return support_check(p, q, arena, err);
 }
@@ -557,68 +356,5 @@ int plan_build(struct plan *p, const struct plan_request *q, struct arena *arena
         return plan_seal(p, err);
     if (p->profiles[0].warmup < 1)
         p->profiles[0].warmup = 1;
-    return 0;
-}
-
-int plan_find_input(struct plan *p, char sha256[65], struct arena *arena, struct err *err)
-{
-    p->input_path = home_show(p->input, arena);
-    if (digest_sha256_file(p->input_path, sha256, NULL, err) == 0)
-        return 0;
-    err->code = ERR_CONFIG;
-    return -1;
-}
-
-/* The input must be what it was. */
-static int find_input(struct plan *p, struct arena *arena, struct err *err)
-{
-    char hex[DIGEST_HEX];
-
-    if (!p->input)
-        return 0;
-    if (plan_find_input(p, hex, arena, err) < 0)
-        return -1;
-    if (strcmp(hex, p->input_sha256) == 0)
-        return 0;
-    return err_set(err, ERR_CONFIG,
-                   "the input '%s' is not the one of the plan: its SHA-256 is "
-                   "%.16s..., was %.16s...",
-                   p->input_path, hex, p->input_sha256);
-}
-
-/* The library that counts must be what it was. */
-static int find_heap_library(struct plan *p, struct arena *arena, struct err *err)
-{
-    char hex[DIGEST_HEX];
-
-    if (!p->heap_sha256[0])
-        return 0;
-    if (plan_find_heap_library(p, hex, arena, err) < 0)
-        return -1;
-    if (strcmp(hex, p->heap_sha256) == 0)
-        return 0;
-    return err_set(err, ERR_CONFIG,
-                   "the library '%s' is not the one that counted: its SHA-256 is %.16s..., was "
-                   "%.16s...",
-                   p->heap_library, hex, p->heap_sha256);
-}
-
-/* What was taken out of a plan cannot be given to a program again. */
-static int check_secrets(const struct variant *v, struct err *err)
-{
-    if (!variant_lacks_secret(v))
-        return 0;
-    err_set(err, ERR_CONFIG, "variant '%s' was given a secret, and archives hold none", v->name);
-    return err_hint(err, "run the series again with the command that it was begun with");
-}
-
-int plan_find_programs(struct plan *p, struct arena *arena, struct err *err)
-{
-    if (find_input(p, arena, err) < 0 || find_heap_library(p, arena, err) < 0)
-        return -1;
-    for (size_t i = 0; i < p->variant_count; i++)
-        if (check_secrets(&p->variants[i], err) < 0 ||
-            variant_resolve_program(p, &p->variants[i], arena, err) < 0)
-            return -1;
     return 0;
 }

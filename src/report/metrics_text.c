@@ -346,5 +346,6 @@ void page_metrics(struct page *p, const struct report_profile *profile, const ch
         details(p, profile, candidate);
     else if (hidden > 0)
         page_labelled(p, "more",
-                      arena_printf(&p->arena, "%zu more metrics with --verbose", hidden));
+                      arena_printf(&p->arena, "%zu more metric%s with --verbose", hidden,
+                                   hidden == 1 ? "" : "s"));
 }

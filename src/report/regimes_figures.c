@@ -16,12 +16,6 @@ const char *regimes_sign(const char *word, bool utf8)
                                             : "";
 }
 
-static void join(struct buf *out, const struct strings *list)
-{
-    for (size_t i = 0; i < list->count; i++)
-        buf_printf(out, "%s%s", i ? ", " : "", list->items[i]);
-}
-
 void regimes_flip(const struct report *r, const struct report_flip *f, struct buf *out)
 {
     if (f->metric && r->variants.count > 2)
@@ -29,9 +23,9 @@ void regimes_flip(const struct report *r, const struct report_flip *f, struct bu
     else
         buf_printf(out, "%s: ", f->metric ? f->metric : f->candidate);
     buf_addstr(out, "wins in ");
-    join(out, &f->wins);
+    strings_join(&f->wins, out);
     buf_addstr(out, f->wins.count > 1 ? "; loses in " : ", loses in ");
-    join(out, &f->loses);
+    strings_join(&f->loses, out);
     if (!f->metric)
         buf_addstr(out, " (by another metric)");
 }

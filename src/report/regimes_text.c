@@ -135,6 +135,22 @@ static void grid_build(struct page *p, size_t from, size_t to, bool numbers, str
     }
 }
 
+/* As many regimes below each other as the width asks for. */
+static void grid_parts(struct page *p, bool numbers)
+{
+    size_t count = p->r->regimes->regime_count;
+    for (size_t from = 0; from < count;) {
+        struct table t;
+        size_t to = from + REGIMES_IN_A_TABLE < count ? from + REGIMES_IN_A_TABLE : count;
+        for (grid_build(p, from, to, numbers, &t); to - from > 1 && page_too_wide(p, &t);)
+            grid_build(p, from, --to, numbers, &t);
+        if (from > 0)
+            buf_addch(p->out, '\n');
+        table_write(&t, PAGE_INDENT, p->width, p->style->color, p->out);
+        from = to;
+    }
+}
+
 /* By name if all regimes fit beside each other; else by number, and the names below. */
 static void grid_write(struct page *p)
 {
@@ -145,13 +161,7 @@ static void grid_write(struct page *p)
         grid_build(p, 0, count, false, &t);
         numbers = page_too_wide(p, &t);
     }
-    for (size_t from = 0; from < count; from += REGIMES_IN_A_TABLE) {
-        size_t to = from + REGIMES_IN_A_TABLE < count ? from + REGIMES_IN_A_TABLE : count;
-        grid_build(p, from, to, numbers, &t);
-        if (from > 0)
-            buf_addch(p->out, '\n');
-        table_write(&t, PAGE_INDENT, p->width, p->style->color, p->out);
-    }
+    grid_parts(p, numbers);
     for (size_t i = 0; numbers && i < count; i++)
         page_labelled(p, arena_printf(&p->arena, "(%zu)", i + 1), p->r->regimes->regimes[i].regime);
 }

@@ -67,6 +67,42 @@ static void notes(struct page *p, const struct strings *list)
         page_labelled(p, "note", list->items[i]);
 }
 
+/* Whether two notes differ in their figures alone, as those of several candidates do. */
+static bool are_alike(const char *a, const char *b)
+{
+    static const char figures[] = "0123456789.+-";
+    for (;;) {
+        a += strspn(a, figures);
+        b += strspn(b, figures);
+        if (*a != *b || *a == '\0')
+            return *a == *b;
+        a++, b++;
+    }
+}
+
+/* Of notes that several candidates have alike the first, and how many more. */
+static void profile_notes(struct page *p, const struct report_profile *profile)
+{
+    const struct strings *list = &profile->notes;
+    if (!profile->table || p->style->verbose) {
+        notes(p, list);
+        return;
+    }
+    for (size_t i = 0; i < list->count; i++) {
+        size_t before = 0, more = 0;
+        for (size_t k = 0; k < list->count; k++) {
+            before += k < i && are_alike(list->items[k], list->items[i]);
+            more += k > i && are_alike(list->items[k], list->items[i]);
+        }
+        if (before > 0)
+            continue;
+        page_labelled(p, "note",
+                      more == 0 ? list->items[i]
+                                : arena_printf(&p->arena, "%s (and %zu like it, with --verbose)",
+                                               list->items[i], more));
+    }
+}
+
 /* What no profile before could measure either is not told again. */
 static void unmeasured(struct page *p, const struct report_profile *profile)
 {
@@ -274,7 +310,7 @@ static void profile_block(struct page *p, const struct report_profile *profile)
     aa_table(p, profile);
     summary_table(p, profile);
     sees_line(p, profile);
-    notes(p, &profile->notes);
+    profile_notes(p, profile);
     unmeasured(p, profile);
     buf_release(&summary);
 }
@@ -367,8 +403,7 @@ static void tail(struct page *p)
     if (r->marks_tested > 0 && p->style->verbose)
         page_labelled(p, "marks",
                       arena_printf(&p->arena,
-                                   "%d changes tested for a mark (both "
-                                   "bounds beyond 1%%)",
+                                   "%d changes tested for a mark (both bounds beyond 1%%)",
                                    r->marks_tested));
     notes(p, &r->notes);
     if (r->host_note)

@@ -180,29 +180,17 @@ static bool fits_note(const struct note *n, const struct report_cell *cell, cons
             (n->metrics.count == 1 && strcmp(n->metrics.items[0], metric) == 0));
 }
 
-static void add_name(struct strings *list, const char *name, struct arena *arena)
-{
-    if (!strings_has(list, name))
-        strings_add(list, arena, name);
-}
-
-static void join(struct buf *out, const struct strings *list)
-{
-    for (size_t i = 0; i < list->count; i++)
-        buf_printf(out, "%s%s", i ? ", " : "", list->items[i]);
-}
-
 static const char *note_text(const struct note *n, size_t columns, bool places, struct arena *arena)
 {
     struct buf text = BUF_INIT;
     const struct report_cell *c = n->like;
 
     if (n->metrics.count > 1 && n->metrics.count == columns) { /* a variant that has nothing */
-        join(&text, &n->variants);
+        strings_join(&n->variants, &text);
     } else {
-        join(&text, places ? &n->variants : &n->metrics);
+        strings_join(places ? &n->variants : &n->metrics, &text);
         buf_addstr(&text, places ? " on " : " of ");
-        join(&text, places ? &n->metrics : &n->variants);
+        strings_join(places ? &n->metrics : &n->variants, &text);
     }
     buf_printf(&text, ": %s in %d of %d run%s", status_word(c->status), c->of - c->runs, c->of,
                c->of == 1 ? "" : "s");
@@ -230,8 +218,8 @@ void variants_notes(const struct report_table *t, bool places, struct variants_n
             n++;
         if (n == count)
             notes[count++].like = cell;
-        add_name(&notes[n].variants, variant, arena);
-        add_name(&notes[n].metrics, metric, arena);
+        strings_add_new(&notes[n].variants, arena, variant);
+        strings_add_new(&notes[n].metrics, arena, metric);
         out->number[i] = n + 1;
     }
     for (size_t n = 0; n < count; n++)
@@ -242,12 +230,12 @@ void variants_notes(const struct report_table *t, bool places, struct variants_n
 
 #define TITLE_COLUMNS 11
 
-/* The metric's last word may be its unit. */
-static bool says_unit(const char *metric, const char *unit)
+const char *variants_unit(const char *metric, const char *unit)
 {
-    size_t a = strlen(metric), b = strlen(unit);
+    const char *apart = figure_unit(unit);
+    size_t a = strlen(metric), b = strlen(apart);
 
-    return b == 0 || (a >= b && strcmp(metric + a - b, unit) == 0);
+    return a >= b && strcmp(metric + a - b, apart) == 0 ? "" : apart;
 }
 
 const char *variants_title(const char *metric, const char *unit, struct arena *arena)
@@ -270,9 +258,10 @@ const char *variants_title(const char *metric, const char *unit, struct arena *a
         at += width;
         word += len;
     }
-    if (!says_unit(metric, figure_unit(unit))) {
+    const char *apart = variants_unit(metric, unit);
+    if (apart[0]) {
         buf_addch(&text, '\n');
-        safe_text(&text, figure_unit(unit), strlen(figure_unit(unit)));
+        safe_text(&text, apart, strlen(apart));
     }
     const char *own = arena_strdup(arena, text.len ? text.data : "");
     buf_release(&safe);

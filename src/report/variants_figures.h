@@ -50,6 +50,10 @@ bool variants_verdict(const struct report_profile *p, const char *variant, enum 
 const char *variants_ratio_note(const struct report *r, const struct report_profile *p,
                                 struct arena *arena);
 
+/* The unit that a title has to say: values leave it out, and the metric's name does not end in it.
+ */
+const char *variants_unit(const char *metric, const char *unit);
+
 /* A metric's name in lines of some ten columns, broken at underscores, and its unit where values
  * leave it out. */
 const char *variants_title(const char *metric, const char *unit, struct arena *arena);

@@ -26,9 +26,10 @@ static void head(const struct report_profile *p, bool judged, struct buf *out)
     for (size_t c = 0; c < t->column_count; c++) {
         buf_addch(out, ' ');
         text_markdown_code(out, t->columns[c].metric);
-        if (figure_unit(t->columns[c].unit)[0]) {
+        const char *unit = variants_unit(t->columns[c].metric, t->columns[c].unit);
+        if (unit[0]) {
             buf_addch(out, ' ');
-            text_markdown(out, t->columns[c].unit);
+            text_markdown(out, unit);
         }
         buf_addstr(out, " |");
     }

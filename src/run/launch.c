@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -140,25 +139,6 @@ static pid_t spawn_zygote(int control, enum wire_mode mode, struct err *err)
 
 /* ---- hello ---- */
 
-static const char *step_text(uint32_t step)
-{
-    static const char *const texts[] = {
-        [WIRE_STEP_NONE] = "nothing",
-        [WIRE_STEP_NAMESPACES] = "make a pid namespace",
-        [WIRE_STEP_IDENTITY] = "map the user into a user namespace",
-        [WIRE_STEP_MOUNT] = "mount a private /proc",
-        [WIRE_STEP_MESSAGE] = "understand what to start",
-        [WIRE_STEP_FORK] = "make a process",
-        [WIRE_STEP_NETWORK] = "enter the network namespace",
-        [WIRE_STEP_STDIO] = "connect standard input and output",
-        [WIRE_STEP_FOLDER] = "enter the folder",
-        [WIRE_STEP_CPUS] = "bind to the CPUs",
-        [WIRE_STEP_EXEC] = "execute the program",
-    };
-
-    return step < sizeof(texts) / sizeof(texts[0]) ? texts[step] : "do an unknown step";
-}
-
 /* Waits for HELLO. Descriptors into fds[2], -1 where absent. */
 static int await_hello(int sock, const char *who, int32_t *own_pid, pid_t *pid, int fds[2],
                        struct err *err)
@@ -192,7 +172,7 @@ static int await_hello(int sock, const char *who, int32_t *own_pid, pid_t *pid, 
     }
     if (n == (ssize_t)sizeof(m.failed) && m.head.type == WIRE_FAILED)
         return err_sys(err, ERR_SYSTEM, m.failed.sys_errno, "%s cannot %s", who,
-                       step_text(m.failed.step));
+                       launch_step_text(m.failed.step));
     if (n != (ssize_t)sizeof(m.hello) || m.head.type != WIRE_HELLO || fds[0] < 0)
         return err_set(err, ERR_SYSTEM, "%s ended before it said hello", who);
     *own_pid = m.hello.pid;
@@ -372,187 +352,4 @@ void seat_close(struct seat *s)
         munmap(s->page, (size_t)sysconf(_SC_PAGESIZE));
     free(s->message);
     *s = (struct seat){.sock = -1, .armed_sock = -1, .proc_fd = -1};
-}
-
-/* ---- start ---- */
-
-static size_t strings_size(const struct start *start, uint32_t *argc, uint32_t *envc)
-{
-    const char *folder = start->folder != NULL ? start->folder : "";
-    size_t size = strlen(start->argv[0]) + 1 + strlen(folder) + 1;
-
-    *argc = *envc = 0;
-    for (; start->argv[*argc] != NULL; (*argc)++)
-        size += strlen(start->argv[*argc]) + 1;
-    for (; start->envp != NULL && start->envp[*envc] != NULL; (*envc)++)
-        size += strlen(start->envp[*envc]) + 1;
-    return size;
-}
-
-static void put_strings(char *p, const struct start *start)
-{
-    p = stpcpy(p, start->argv[0]) + 1;
-    p = stpcpy(p, start->folder != NULL ? start->folder : "") + 1;
-    for (size_t i = 0; start->argv[i] != NULL; i++)
-        p = stpcpy(p, start->argv[i]) + 1;
-    for (size_t i = 0; start->envp != NULL && start->envp[i] != NULL; i++)
-        p = stpcpy(p, start->envp[i]) + 1;
-}
-
-/* Strings too long for a packet: a memfd that the child maps. */
-static int make_blob(const struct start *start, size_t size, struct err *err)
-{
-    int fd = memfd_create("abba-arguments", MFD_CLOEXEC);
-    char *p;
-
-    if (fd < 0 || ftruncate(fd, (off_t)size) < 0)
-        goto fail;
-    p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (p == MAP_FAILED)
-        goto fail;
-    put_strings(p, start);
-    munmap(p, size);
-    return fd;
-fail:
-    err_sys(err, ERR_SYSTEM, errno, "cannot hand over %zu bytes of arguments", size);
-    if (fd >= 0)
-        close(fd);
-    return -1;
-}
-
-int seat_start(struct seat *s, const struct start *start, struct err *err)
-{
-    struct wire_start m = {.head = {WIRE_START, start->run},
-                           .fds = WIRE_FD_OUT | WIRE_FD_ERR,
-                           .events = (uint32_t)start->event_count,
-                           .traced = start->traced,
-                           .cpu_bytes = (uint32_t)start->cpu_bytes};
-    const size_t string_bytes = strings_size(start, &m.argc, &m.envc);
-    const size_t event_bytes = start->event_count * sizeof(struct wire_event);
-    size_t len = sizeof(m) + event_bytes + start->cpu_bytes;
-    int fds[5] = {start->out_fd, start->err_fd}, blob = -1, rc;
-    size_t fd_count = 2;
-
-    ABBA_ASSERT(start->event_count <= WIRE_MAX_EVENTS && len < WIRE_MAX_BYTES);
-    if (string_bytes > UINT32_MAX / 2)
-        return err_set(err, ERR_SYSTEM, "the arguments of '%s' are too long", start->argv[0]);
-    m.string_bytes = (uint32_t)string_bytes;
-    if (start->in_fd >= 0) {
-        m.fds |= WIRE_FD_IN;
-        fds[fd_count++] = start->in_fd;
-    }
-    if (start->net_fd >= 0) {
-        m.fds |= WIRE_FD_NET;
-        fds[fd_count++] = start->net_fd;
-    }
-    if (len + string_bytes > WIRE_MAX_BYTES || (uint64_t)m.argc + m.envc > WIRE_MAX_STRINGS) {
-        blob = make_blob(start, string_bytes, err);
-        if (blob < 0)
-            return -1;
-        m.fds |= WIRE_FD_BLOB;
-        fds[fd_count++] = blob;
-    }
-    memcpy(s->message, &m, sizeof(m));
-    if (event_bytes > 0)
-        memcpy(s->message + sizeof(m), start->events, event_bytes);
-    if (start->cpu_bytes > 0)
-        memcpy(s->message + sizeof(m) + event_bytes, start->cpus, start->cpu_bytes);
-    if (blob < 0) {
-        put_strings(s->message + len, start);
-        len += string_bytes;
-    }
-    rc = wire_send(s->sock, s->message, len, fds, fd_count);
-    if (rc < 0)
-        err_sys(err, ERR_SYSTEM, errno, "cannot tell the zygote to start '%s'", start->argv[0]);
-    if (blob >= 0)
-        close(blob);
-    return rc;
-}
-
-int seat_kill(struct seat *s, uint32_t run, int sig, struct err *err)
-{
-    const struct wire_kill m = {.head = {WIRE_KILL, run}, .signal = sig};
-
-    if (wire_send(s->sock, &m, sizeof(m), NULL, 0) < 0)
-        return err_sys(err, ERR_SYSTEM, errno, "cannot tell the zygote to end a role");
-    return 0;
-}
-
-int seat_go(struct seat *s, uint32_t run, int32_t pid, struct err *err)
-{
-    const struct wire_stand m = {.head = {WIRE_GO, run}, .pid = pid};
-
-    if (wire_send(s->sock, &m, sizeof(m), NULL, 0) < 0)
-        return err_sys(err, ERR_SYSTEM, errno, "cannot tell the zygote to go on");
-    return 0;
-}
-
-/* ---- why a program did not start ---- */
-
-/* The interpreter that a script's first line names: 0, or -1 if the file has none. */
-static int read_interpreter(const char *program, char *out, size_t size)
-{
-    char line[512];
-    int n = files_read_small(program, line, sizeof(line));
-    char *p, *end;
-
-    if (n < 3 || line[0] != '#' || line[1] != '!')
-        return -1;
-    p = line + 2 + strspn(line + 2, " \t");
-    end = p + strcspn(p, " \t\r\n");
-    *end = '\0';
-    snprintf(out, size, "%s", p);
-    return *p != '\0' ? 0 : -1;
-}
-
-static void explain_exec(int why, const char *program, char *out, size_t size)
-{
-    char interpreter[256];
-    struct stat st;
-
-    if (why == ENOENT && stat(program, &st) == 0) {
-        if (read_interpreter(program, interpreter, sizeof(interpreter)) == 0)
-            snprintf(out, size, "program '%s' needs the interpreter '%s', which does not exist",
-                     program, interpreter);
-        else
-            snprintf(out, size,
-                     "program '%s' needs a loader (its ELF interpreter) that does not exist",
-                     program);
-    } else if (why == ENOENT || why == ENOTDIR) {
-        snprintf(out, size, "program '%s' does not exist", program);
-    } else if (why == EACCES && stat(program, &st) == 0 && S_ISDIR(st.st_mode)) {
-        snprintf(out, size, "program '%s' is a folder", program);
-    } else if (why == EACCES && access(program, X_OK) == 0 &&
-               read_interpreter(program, interpreter, sizeof(interpreter)) == 0) {
-        snprintf(out, size, "program '%s' needs the interpreter '%s', which is not executable",
-                 program, interpreter);
-    } else if (why == EACCES) {
-        snprintf(out, size, "program '%s' is not executable (permission denied)", program);
-    } else if (why == ENOEXEC) {
-        snprintf(out, size,
-                 "program '%s' is neither a program of this machine nor a script with a #! line",
-                 program);
-    } else if (why == E2BIG) {
-        snprintf(out, size, "arguments and environment of '%s' are too long for this kernel",
-                 program);
-    } else if (why == ETXTBSY) {
-        snprintf(out, size, "program '%s' is being written to", program);
-    } else {
-        snprintf(out, size, "program '%s' cannot be executed: %s", program, strerror(why));
-    }
-}
-
-void launch_explain(const struct wire_failed *failed, const char *program, const char *folder,
-                    char *out, size_t size)
-{
-    const int why = failed->sys_errno;
-
-    if (failed->step == WIRE_STEP_EXEC)
-        explain_exec(why, program, out, size);
-    else if (failed->step == WIRE_STEP_FOLDER)
-        snprintf(out, size, "cannot enter the folder '%s': %s", folder != NULL ? folder : ".",
-                 strerror(why));
-    else
-        snprintf(out, size, "'%s' cannot be started: cannot %s: %s", program,
-                 step_text(failed->step), strerror(why));
 }

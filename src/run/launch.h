@@ -73,6 +73,9 @@ int seat_kill(struct seat *s, uint32_t run, int sig, struct err *err);
 /* Sends GO, the answer to LOOK. */
 int seat_go(struct seat *s, uint32_t run, int32_t pid, struct err *err);
 
+/* What is done at a step, as it follows "cannot": "enter the folder". */
+const char *launch_step_text(uint32_t step);
+
 /*
  * Why a program did not start, for people: "program '/x/y' does not exist". `program` is argv[0],
  * `folder` may be NULL. Writes at most `size` bytes.

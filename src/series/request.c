@@ -136,9 +136,6 @@ static int prepare_variant(struct request_set *set, size_t v, struct err *err)
     prep->patterns = arena_array(&set->arena, n, sizeof(*prep->patterns));
     prep->pads = arena_array(&set->arena, n, sizeof(*prep->pads));
     prep->obstacles = arena_array(&set->arena, n, sizeof(*prep->obstacles));
-    memset(prep->roles, 0, n * sizeof(*prep->roles));
-    memset(prep->patterns, 0, n * sizeof(*prep->patterns));
-    memset(prep->pads, 0, n * sizeof(*prep->pads));
     note_needs(set, prep->runner);
     for (size_t r = 0; r < n; r++) {
         size_t *all = arena_array(&set->arena, set->plan->variant_count, sizeof(*all));

@@ -1,9 +1,11 @@
 /*
  * A program that does little but allocate. Prints the seconds that it took.
  *
- * usage: heap_load mixed THREADS TIMES   each keeps a thousand blocks and replaces one at a time,
- * of sizes that programs ask for, written to as a program would heap_load tight THREADS TIMES   one
- * block of 64 bytes, freed at once and never touched: the least that an allocator ever does
+ * usage: heap_load mixed|tight THREADS TIMES
+ *
+ * mixed: each thread keeps a thousand blocks and replaces one at a time, of sizes that programs ask
+ * for, written to as a program would. tight: one block of 64 bytes, freed at once and never
+ * touched, the least that an allocator ever does.
  */
 #include <pthread.h>
 #include <stdint.h>

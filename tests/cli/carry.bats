@@ -157,6 +157,22 @@ there_and_back() { # URL PUSH-OPTIONS...
     expect_no geheim2
 }
 
+@test "S3: another region and a token that is over are refused by name, with what to check" {
+    start_faulty --keys abba:geheim --region eu-2 --expired vorbei
+    use_s3 "$FAULTY"
+    push s3://bucket/x
+    expect_status 2
+    expect_err '400 (bad request): AuthorizationHeaderMalformed'
+    expect_err 'AWS_REGION'
+    AWS_REGION=eu-2 AWS_SESSION_TOKEN=vorbei push s3://bucket/x
+    expect_status 2
+    expect_err '400 (bad request): ExpiredToken'
+    expect_err 'AWS_SESSION_TOKEN'
+    expect_no vorbei
+    AWS_REGION=eu-2 push s3://bucket/x
+    expect_status 0
+}
+
 @test "S3: a large pack goes in parts; an interrupted push goes on where it was" {
     make_large 3
     start_faulty --keys abba:geheim --fault 'PUT 1 503' --fault 'PUT 1 cut'

@@ -95,6 +95,18 @@ tree_with_program() {
     [[ "$output" != *stdio* ]]
 }
 
+@test "layers.sh names what the map of the house leaves out" {
+    mkdir -p "$BATS_TEST_TMPDIR"/src/{base,net}
+    cd "$BATS_TEST_TMPDIR"
+    printf '**base**: nothing.\n`a` what it is\n\n**net**: more.\n`b` other\n\n`c` is in no room\n' >src/ARCHITECTURE.md
+    for file in base/a.c base/a_part.c base/b.c net/b.h net/c.c; do echo >"src/$file"; done
+    run "$ABBA_SOURCE/tests/layers.sh" src
+    [ "$status" = 1 ]
+    [[ "$output" == *'"c" in the paragraph of net'* ]] || { echo "$output"; false; }
+    [[ "$output" == *' 2 breaches' ]]
+    [[ "$output" == *'"b" in the paragraph of base'* ]]
+}
+
 @test "the source tree keeps its layers" {
     run tests/layers.sh
     echo "$output"

@@ -215,6 +215,17 @@ END
     [ ! -e records ]
 }
 
+@test "a full disk costs the record and nothing else" {
+    local own=(unshare --mount)
+    [ "$(id -u)" = 0 ] || own=(unshare --map-root-user --mount)
+    "${own[@]}" mount -t tmpfs -o size=4k none records 2>/dev/null || skip "nothing can be mounted here"
+    # shellcheck disable=SC2016 # the inner shell's
+    run "${own[@]}" sh -c 'mount -t tmpfs -o size=4k none records &&
+        LD_PRELOAD=$1 ABBA_HEAP=$PWD/records "$2" plain 2 10 16 && ls records' sh "$library" "$known"
+    expect_status 0
+    [ "$output" = "" ]
+}
+
 @test "an allocator that was preloaded besides does the work, and is counted" {
     local other
     other=$(ldconfig -p 2>/dev/null | awk '/libjemalloc\.so/ { print $NF; exit }')

@@ -67,12 +67,24 @@ END
     diff -r a back
 }
 
+@test "a real S3 store: a bucket that is not there is said" {
+    start_s3 server
+    make_pack
+    for size in 1GiB 5MiB; do
+        abba push --part-size $size a s3://nosuch/x
+        expect_status 2
+        expect_err 'NoSuchBucket'
+        expect_err 'make it first'
+    done
+}
+
 @test "a real S3 store: a clock that is wrong is what the message says" {
     make_pack
     S3_CLOCK_AHEAD=1h start_s3 server
     abba push a s3://bucket/x
     expect_status 2
     expect_err 'RequestTimeTooSkewed'
+    expect_err 'the clocks of this machine and of the store are apart'
     expect_no geheim
     stop_servers
     S3_CLOCK_AHEAD=-1h start_s3 server

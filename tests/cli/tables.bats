@@ -221,6 +221,22 @@ for line in sys.stdin:
     expect_status 0
 }
 
+@test "data-channel stacks of several runners, where they are built, stand in one table" {
+    local stack
+    for stack in usrsctp pion; do
+        [ -x "$ABBA_BUILD/runners/$stack/$stack" ] || skip "runner '$stack' is not built (make runners-rtc)"
+    done
+    COLUMNS=100 abba run --no-lock rtc/quick-message -b usrsctp -c pion -c usrsctp-no-crc32c -n 2 \
+        --confirm 0 --memory-pass --archive a
+    expect_status 4 # two pairs give no bounds
+    [[ "$output" =~ pion\ +[0-9.]+K?/s\ +[0-9.]+k?B\  ]] || fail "pion's row"
+    [[ "$output" =~ usrsctp-no-crc32c\ +[0-9.]+K?/s\ +[0-9.]+k?B\  ]] || fail "the other variant's row"
+    expect_out "window_cpu"
+    expect_out "memory     heap_bytes_per_message: from the runs of 'rtc/quick-message,pass=memory'"
+    abba verify a
+    expect_status 0
+}
+
 @test "a lab names what flips in any of its comparisons" {
     cat >lab.json <<'END'
 {"series": "stack/lab", "thresholds": "./stack.json", "comparisons": [

@@ -10,6 +10,8 @@
                       body of the same size), lose (takes a file and does not keep it)
   --keys ID:SECRET    an S3 store: every request must bear AWS Signature Version 4, which is
                       computed again by botocore; multipart uploads as S3 has them
+  --region NAME       with --keys: the only region that requests may be signed for
+  --expired TOKEN     with --keys: a session's token that is over
   --log FILE          a line a request: method, path and query, status, bytes of its body
 """
 import argparse
@@ -24,8 +26,8 @@ from xml.sax.saxutils import escape
 class Signature:
     """AWS Signature Version 4, by botocore."""
 
-    def __init__(self, key, secret):
-        self.key, self.secret = key, secret
+    def __init__(self, key, secret, region, expired):
+        self.key, self.secret, self.region, self.expired = key, secret, region, expired
 
     def fault(self, request, body):
         """None, or S3's word for what is wrong."""
@@ -40,6 +42,10 @@ class Signature:
         scope = words["Credential"].split("/")
         if scope[0] != self.key:
             return "InvalidAccessKeyId"
+        if self.region and scope[2] != self.region:
+            return "AuthorizationHeaderMalformed"
+        if self.expired and request.headers.get("x-amz-security-token") == self.expired:
+            return "ExpiredToken"
         digest = request.headers.get("x-amz-content-sha256")
         if digest != hashlib.sha256(body).hexdigest():
             return "XAmzContentSHA256Mismatch"
@@ -61,7 +67,9 @@ class State:
         self.lock = threading.Lock()
         self.files, self.meta, self.uploads = {}, {}, {}
         self.faults = [[f.split()[0], int(f.split()[1]), f.split()[2]] for f in options.fault]
-        self.signature = Signature(*options.keys.split(":")) if options.keys else None
+        self.signature = None
+        if options.keys:
+            self.signature = Signature(*options.keys.split(":"), options.region, options.expired)
         self.log = open(options.log, "a", buffering=1)
         for folder, _, names in os.walk(options.store or ""):
             for name in names:
@@ -125,7 +133,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if self.state.signature:
             wrong = self.state.signature.fault(self, self.body)
             if wrong:
-                self.error(403, wrong)
+                self.error(400 if wrong in ("AuthorizationHeaderMalformed", "ExpiredToken") else 403, wrong)
                 return
         with self.state.lock:
             self.serve(fault)
@@ -218,6 +226,8 @@ def main():
     p.add_argument("--store")
     p.add_argument("--fault", action="append", default=[])
     p.add_argument("--keys")
+    p.add_argument("--region")
+    p.add_argument("--expired")
     p.add_argument("--log", required=True)
     options = p.parse_args()
     if options.keys:

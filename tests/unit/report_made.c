@@ -308,6 +308,9 @@ static void made_table(struct report_profile *p, struct arena *arena)
                                  .metrics = m,
                                  .metric_count = 12,
                                  .table = t};
+    strings_add(&p->notes, arena, "peak_rss: pairs vary by 7.8 % against a threshold of 15%");
+    strings_add(&p->notes, arena, "peak_rss: pairs vary by 10.1 % against a threshold of 15%");
+    strings_add(&p->notes, arena, "peaks of the roles may fall at different times");
 }
 
 static void made_scaling(struct report_scaling *s, struct arena *arena)

@@ -242,6 +242,27 @@ static void neither_links_nor_pipes_nor_other_names_are_followed(void **state)
     refused(NULL, VALUE_INVALID, "a record of a process is damaged");
 }
 
+/* Figures that a runner reads out of the text would be of some processes only. */
+static void more_text_than_there_is_room_for_is_no_figure(void **state)
+{
+    struct heap_record *r = made(1);
+    const size_t head = offsetof(struct heap_record, slot);
+    struct heap_role h;
+
+    (void)state;
+    for (size_t i = 0; i < HEAP_WINDOWS; i++)
+        mark(r, UINT64_MAX, UINT64_MAX);
+    r->slots = 0;
+    for (int i = 1; i <= 200; i++)
+        put(arena_printf(&arena, "%d.0", i), r, head);
+    h = looked(NULL);
+    assert_int_equal(h.status.status, VALUE_INVALID);
+    assert_string_equal(h.status.reason, "its records have more than 16 MiB of text");
+    assert_true(h.len <= (size_t)16 << 20);
+    assert_int_equal(h.text[h.len - 1], '\n');
+    assert_int_equal(h.windows, 200 * HEAP_WINDOWS);
+}
+
 static void names_of_programs_are_made_harmless(void **state)
 {
     struct heap_record *r = made(1);
@@ -267,6 +288,7 @@ int main(void)
         EACH(only_processes_with_windows_matter_where_there_are_any),
         EACH(records_that_cannot_be_are_damage),
         EACH(neither_links_nor_pipes_nor_other_names_are_followed),
+        EACH(more_text_than_there_is_room_for_is_no_figure),
         EACH(names_of_programs_are_made_harmless),
     };
 

@@ -56,6 +56,22 @@ static void what_a_profile_does_not_say_is_left_to_the_thresholds(void **state)
     arena_release(&arena);
 }
 
+/* As archive/schema has it: bytes are nobody's concern. */
+static void a_regime_is_as_long_as_it_has_characters(void **state)
+{
+    struct arena arena = ARENA_INIT;
+    struct buf text = BUF_INIT;
+
+    (void)state;
+    buf_addstr(&text, "{" HEAD ",'regime':'");
+    for (int i = 0; i < 60; i++)
+        buf_addstr(&text, "\u00e4");
+    buf_addstr(&text, "'}");
+    assert_int_equal(strlen(taken(text.data, &arena).regime), 120);
+    buf_release(&text);
+    arena_release(&arena);
+}
+
 static void encoding_and_decoding_are_inverse(void **state)
 {
     struct arena arena = ARENA_INIT;
@@ -303,6 +319,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_profile_is_read_in_full),
         cmocka_unit_test(what_a_profile_does_not_say_is_left_to_the_thresholds),
+        cmocka_unit_test(a_regime_is_as_long_as_it_has_characters),
         cmocka_unit_test(encoding_and_decoding_are_inverse),
         cmocka_unit_test(faults_are_named_with_their_place),
         cmocka_unit_test(a_matrix_of_too_many_combinations_is_refused),

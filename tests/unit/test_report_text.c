@@ -24,8 +24,49 @@ static void made_three(struct report *r, struct arena *arena)
     report_made_compare(r, 3, arena);
 }
 
+/* Ten metrics, twelve CPU sets and forty regimes with long names. */
+static void made_many(struct report *r, struct arena *arena)
+{
+    report_made_variants(r, arena);
+    struct report_regimes *g = r->regimes;
+    g->regime_count = 40;
+    g->regimes = arena_array(arena, 40, sizeof(*g->regimes));
+    for (size_t i = 0; i < 40; i++) {
+        g->regimes[i].regime = arena_printf(arena, "streams=%zu,size=%zuKiB,rate=320Mbit/s", i, i);
+        for (size_t row = 0; row < g->row_count && i >= 3; row++)
+            strings_add(&g->rows[row].signs, arena, i % 2 ? "better" : "undecided");
+    }
+    struct report_table *t = r->profiles[0].table;
+    struct report_column *columns = arena_array(arena, 12, sizeof(*columns));
+    for (size_t c = 0; c < 12; c++)
+        columns[c] = t->columns[c % 4];
+    t->columns = columns;
+    t->column_count = 12;
+    for (size_t row = 0; row < t->row_count; row++) {
+        struct report_cell *cells = arena_array(arena, 12, sizeof(*cells));
+        for (size_t c = 0; c < 12; c++)
+            cells[c] = t->rows[row].cells[c % 4];
+        t->rows[row].cells = cells;
+        t->rows[row].cell_count = 12;
+    }
+    struct report_scaling *s = r->scalings;
+    s->sets = arena_array(arena, 12, sizeof(*s->sets));
+    s->set_count = 12;
+    for (size_t i = 0; i < 12; i++)
+        s->sets[i] = (struct report_cpu_set){arena_printf(arena, "0-%zu,64-%zu", i, 64 + i),
+                                             (int)(2 * i + 2), "rtc/cores"};
+    for (size_t row = 0; row < s->row_count; row++) {
+        struct report_scaled_cell *cells = arena_array(arena, 12, sizeof(*cells));
+        for (size_t i = 0; i < 12; i++)
+            cells[i] = s->rows[row].cells[i % 2];
+        s->rows[row].cells = cells;
+        s->rows[row].cell_count = 12;
+    }
+}
+
 static maker *const makers[] = {report_made,        made_compare,         made_three,
-                                report_made_failed, report_made_variants, report_made_empty};
+                                report_made_failed, report_made_variants, report_made_empty,
+                                made_many};
 #define MAKERS (sizeof(makers) / sizeof(makers[0]))
 
 static char *text_of(maker *make, struct report_style style)
@@ -265,6 +306,9 @@ static void variants_stand_side_by_side_in_the_width_that_is_there(void **state)
     assert_has(text,
                "(2)        dying: failed in 8 of 8 runs: peer said \\x1b[31m<b>|@all\\r\\n`x`");
     assert_has(text, "  regressed  node-datachannel-0.33: messages_per_second -32.2%\n");
+    assert_has(text, "pairs vary by 7.8 % against a threshold of 15% (and 1\n");
+    assert_has_not(text, "10.1 %");
+    assert_has(text, "peaks of the roles");
     assert_has_not(text, "Hodges");
     free(text);
     text = text_of(report_made_variants, (struct report_style){.utf8 = true, .columns = 140});
