@@ -98,7 +98,15 @@ tree_with_program() {
 @test "layers.sh names what the map of the house leaves out" {
     mkdir -p "$BATS_TEST_TMPDIR"/src/{base,net}
     cd "$BATS_TEST_TMPDIR"
-    printf '**base**: nothing.\n`a` what it is\n\n**net**: more.\n`b` other\n\n`c` is in no room\n' >src/ARCHITECTURE.md
+    cat >src/ARCHITECTURE.md <<'END'
+**base**: nothing.
+`a` what it is
+
+**net**: more.
+`b` other
+
+`c` is in no room
+END
     for file in base/a.c base/a_part.c base/b.c net/b.h net/c.c; do echo >"src/$file"; done
     run "$ABBA_SOURCE/tests/layers.sh" src
     [ "$status" = 1 ]
