@@ -22,6 +22,19 @@ int decode_text(const struct fields *f, const char *key, enum fields_need need, 
     return 0;
 }
 
+int decode_text_or_null(const struct fields *f, const char *key, struct arena *arena,
+                        const char **out, struct err *err)
+{
+    struct fields child;
+
+    *out = NULL;
+    if (fields_child(f, key, FIELDS_REQUIRED, &child, err) < 0)
+        return -1;
+    if (json_kind(child.value) == JSON_NULL)
+        return 0;
+    return decode_text(f, key, FIELDS_REQUIRED, arena, out, err);
+}
+
 int decode_strings(const struct fields *f, const char *key, enum fields_need need,
                    struct arena *arena, struct strings *out, struct err *err)
 {

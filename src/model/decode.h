@@ -14,6 +14,10 @@
 int decode_text(const struct fields *f, const char *key, enum fields_need need, struct arena *arena,
                 const char **out, struct err *err);
 
+/* The same where the key must be there: null gives NULL. */
+int decode_text_or_null(const struct fields *f, const char *key, struct arena *arena,
+                        const char **out, struct err *err);
+
 /* A list of strings. */
 int decode_strings(const struct fields *f, const char *key, enum fields_need need,
                    struct arena *arena, struct strings *out, struct err *err);

@@ -93,27 +93,13 @@ void loaded_encode(const struct loaded *l, struct buf *out)
 
 /* ---- reading ---- */
 
-/* The key must be there; null gives NULL. */
-static int text_or_null(const struct fields *f, const char *key, struct arena *arena,
-                        const char **out, struct err *err)
-{
-    struct fields child;
-
-    *out = NULL;
-    if (fields_child(f, key, FIELDS_REQUIRED, &child, err) < 0)
-        return -1;
-    if (json_kind(child.value) == JSON_NULL)
-        return 0;
-    return decode_text(f, key, FIELDS_REQUIRED, arena, out, err);
-}
-
 /* Lower-case hex digits: exactly `digits`, or any even number of them with 0. */
 static int hex_or_null(const struct fields *f, const char *key, size_t digits, struct arena *arena,
                        const char **out, struct err *err)
 {
     size_t len;
 
-    if (text_or_null(f, key, arena, out, err) < 0)
+    if (decode_text_or_null(f, key, arena, out, err) < 0)
         return -1;
     if (!*out)
         return 0;
@@ -158,10 +144,10 @@ static int read_file(const struct fields *f, struct loaded_file *file, struct ar
         hex_or_null(f, "sha256", 64, arena, &file->sha256, err) < 0 ||
         whole_number(f, "size", &file->size_bytes, err) < 0 ||
         hex_or_null(f, "build_id", 0, arena, &file->build_id, err) < 0 ||
-        text_or_null(f, "soname", arena, &file->soname, err) < 0 ||
-        text_or_null(f, "package", arena, &file->package, err) < 0 ||
+        decode_text_or_null(f, "soname", arena, &file->soname, err) < 0 ||
+        decode_text_or_null(f, "package", arena, &file->package, err) < 0 ||
         decode_strings(f, "compilers", FIELDS_REQUIRED, arena, &file->compilers, err) < 0 ||
-        text_or_null(f, "reason", arena, &file->reason, err) < 0)
+        decode_text_or_null(f, "reason", arena, &file->reason, err) < 0)
         return -1;
     if (!file->sha256 == !file->reason)
         return fields_error(f, err, "a file has either a checksum or a reason for none");
@@ -214,7 +200,7 @@ static int read_role(const struct fields *f, const struct loaded *l, struct load
         whole_number(f, "run", &role->run, err) < 0 ||
         whole_number(f, "looks", &role->looks, err) < 0 ||
         fields_bool(f, "traced", FIELDS_OPTIONAL, &role->traced, err) < 0 ||
-        text_or_null(f, "reason", arena, &role->reason, err) < 0 ||
+        decode_text_or_null(f, "reason", arena, &role->reason, err) < 0 ||
         read_places(f, l, role, arena, err) < 0)
         return -1;
     if ((role->file_count == 0) != (role->reason != NULL))

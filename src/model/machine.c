@@ -66,20 +66,6 @@ void machine_encode(const struct machine *m, struct json_writer *w)
 
 /* ---- reading ---- */
 
-/* The key must be there; null gives NULL. */
-static int read_text_or_null(const struct fields *f, const char *key, struct arena *arena,
-                             const char **out, struct err *err)
-{
-    struct fields child;
-
-    *out = NULL;
-    if (fields_child(f, key, FIELDS_REQUIRED, &child, err) < 0)
-        return -1;
-    if (json_kind(child.value) == JSON_NULL)
-        return 0;
-    return decode_text(f, key, FIELDS_REQUIRED, arena, out, err);
-}
-
 static int read_long(const struct fields *f, const char *key, long max, long *out, struct err *err)
 {
     int64_t n;
@@ -120,7 +106,7 @@ static int read_counter(const struct fields *f, struct machine_counter *c, struc
 
     if (fields_as_object(f, err) < 0 || fields_known(f, keys, err) < 0 ||
         decode_text(f, "event", FIELDS_REQUIRED, arena, &c->event, err) < 0 ||
-        read_text_or_null(f, "reason", arena, &c->reason, err) < 0 ||
+        decode_text_or_null(f, "reason", arena, &c->reason, err) < 0 ||
         fields_string(f, "status", FIELDS_REQUIRED, &status, err) < 0)
         return -1;
     if (!value_status_parse(status, &c->status))
@@ -149,14 +135,15 @@ static int read_machine(const struct fields *f, struct machine *m, struct arena 
                                        "allowed_cpus", "page_bytes", "memory_mib",  "isolation",
                                        "settings",     "counters",   "environment", NULL};
 
-    if (fields_known(f, keys, err) < 0 || read_text_or_null(f, "host", arena, &m->host, err) < 0 ||
-        read_text_or_null(f, "kernel", arena, &m->kernel, err) < 0 ||
-        read_text_or_null(f, "cpu", arena, &m->cpu_model, err) < 0 ||
+    if (fields_known(f, keys, err) < 0 ||
+        decode_text_or_null(f, "host", arena, &m->host, err) < 0 ||
+        decode_text_or_null(f, "kernel", arena, &m->kernel, err) < 0 ||
+        decode_text_or_null(f, "cpu", arena, &m->cpu_model, err) < 0 ||
         decode_int(f, "cpus", FIELDS_REQUIRED, 0, INT_MAX, &m->cpus, err) < 0 ||
         decode_int(f, "allowed_cpus", FIELDS_REQUIRED, 0, INT_MAX, &m->allowed_cpus, err) < 0 ||
         read_long(f, "page_bytes", INT_MAX, &m->page_bytes, err) < 0 ||
         read_long(f, "memory_mib", LONG_MAX, &m->memory_mib, err) < 0 ||
-        read_text_or_null(f, "isolation", arena, &m->isolation, err) < 0)
+        decode_text_or_null(f, "isolation", arena, &m->isolation, err) < 0)
         return -1;
     if (read_settings(f, "settings", FIELDS_REQUIRED, &m->settings, &m->setting_count, arena, err) <
             0 ||

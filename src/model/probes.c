@@ -119,19 +119,6 @@ static int read_rate(const struct fields *f, const char *key, uint64_t *packets_
     return 0;
 }
 
-static int read_reason(const struct fields *f, struct arena *arena, const char **reason,
-                       struct err *err)
-{
-    struct fields value;
-
-    *reason = NULL;
-    if (fields_child(f, "reason", FIELDS_REQUIRED, &value, err) < 0)
-        return -1;
-    if (json_kind(value.value) == JSON_NULL)
-        return 0;
-    return decode_text(f, "reason", FIELDS_REQUIRED, arena, reason, err);
-}
-
 static int read_probe(const struct fields *f, struct net_probe *p, struct arena *arena,
                       struct err *err)
 {
@@ -155,7 +142,7 @@ static int read_probe(const struct fields *f, struct net_probe *p, struct arena 
                    read_rate(f, "offered", &p->offered_packets_s, err) < 0 ||
                    fields_bool(f, "agrees", FIELDS_REQUIRED, &p->agrees, err) < 0
                ? -1
-               : read_reason(f, arena, &p->reason, err);
+               : decode_text_or_null(f, "reason", arena, &p->reason, err);
 }
 
 int probes_decode(struct probes *p, const struct json *root, const char *file, struct arena *arena,
