@@ -91,16 +91,21 @@ static const char *find_unfinished(const struct lab *lab, struct arena *arena)
     return found;
 }
 
-/* "archive/20240506T070809Z-flow-quick-1a2b3c4d" */
+/* "archive/20240506T070809Z-flow-quick-1a2b3c4d"; of several that begin within a second, the others
+ * with a number behind the name. */
 static const char *dated(const struct lab *lab, struct arena *arena)
 {
+    const char *folder;
     char time[CLOCK_TEXT];
     char *name = arena_strndup(arena, lab->name, 60);
 
     for (char *p = name; *p; p++)
         *p = isalnum((unsigned char)*p) || strchr("._-", *p) ? *p : '-';
     clock_format_utc_name(clock_real_ns(), time);
-    return arena_printf(arena, ARCHIVES "/%s-%s-%.8s", time, name, lab->sha256);
+    folder = arena_printf(arena, ARCHIVES "/%s-%s-%.8s", time, name, lab->sha256);
+    for (unsigned i = 2; files_exists(folder); i++)
+        folder = arena_printf(arena, ARCHIVES "/%s-%s-%u-%.8s", time, name, i, lab->sha256);
+    return folder;
 }
 
 int lab_folder_choose(struct settings *s, const struct lab *lab, const char **folder, bool *fresh,

@@ -386,6 +386,21 @@ later_than() { # A SECOND, as in the names of archives
     expect_err "'M' exists already"
 }
 
+@test "a lab that is run again within the second gets a number, not another lab's folder" {
+    lab --archive L
+    id=$(sed -n 's/^ *lab  *\([0-9a-f]\{8\}\).*/\1/p' <<<"$output")
+    now=$(date +%s)
+    for ((i = 0; i < 60; i++)); do
+        folder=archive/$(date -u -d "@$((now + i))" +%Y%m%dT%H%M%SZ)-t-lab-$id
+        mkdir -p "$folder"
+        echo x >"$folder/x"
+    done
+    abba rerun --no-lock L
+    expect_status 0
+    grep -Eq "^ *archive +archive/[0-9TZ]+-t-lab-2-$id$" <<<"$output" || fail
+    [ "$(cat archive/*-t-lab-"$id"/x | wc -l)" = 60 ]
+}
+
 @test "a lab of which one comparison comes out otherwise is not reproduced; what differs is named" {
     lab --archive L
     printf '#!/bin/sh\necho value=10485760\n' >worse
