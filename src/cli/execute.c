@@ -42,8 +42,7 @@ struct session {
     struct arena judged;
 };
 
-/* ---- what a series asks back
- * ---------------------------------------------------------------------- */
+/* ---- what a series asks back ---- */
 
 static void on_progress(void *user, const struct series_progress *p)
 {
@@ -98,8 +97,7 @@ static void on_fix_pairs(void *user, struct plan *plan, const double *took_s, si
     plan->profiles[0].pairs = execute_fit_pairs(x->s->duration_ms, took_s, count);
 }
 
-/* ---- where the archive goes
- * ---------------------------------------------------------------------- */
+/* ---- where the archive goes ---- */
 
 static int temporary_folder(struct session *x, struct err *err)
 {
@@ -145,8 +143,7 @@ static int choose_folder(struct session *x, struct err *err)
     return files_mkdirs(files_dirname(&x->s->arena, x->folder), err);
 }
 
-/* ---- reports
- * --------------------------------------------------------------------------------------- */
+/* ---- reports ---- */
 
 #define CSV_PIECE ((size_t)64 << 10)
 

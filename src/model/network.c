@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- shares ------------------------------------------------------------------------------------
- */
+/* ---- shares ---- */
 
 static uint32_t scale(double fraction)
 {
@@ -50,8 +49,7 @@ void net_loss_set_h(struct net_loss *loss, struct net_share not_h, struct arena 
     }
 }
 
-/* ---- sense -------------------------------------------------------------------------------------
- */
+/* ---- sense ---- */
 
 static const char *check_order(const struct net_impair *impair, const char **key)
 {
@@ -150,8 +148,7 @@ const char *net_impair_settle(struct net_impair *impair, const char **key)
     return NULL;
 }
 
-/* ---- questions ---------------------------------------------------------------------------------
- */
+/* ---- questions ---- */
 
 const struct net_impair *network_direction(const struct network *n, const char *from,
                                            const char *to)

@@ -38,8 +38,7 @@ static const char *const rate_keys[] = {"rate", "packet_overhead", "cell_size", 
 static const char *const slot_keys[] = {"min",    "max",     "distribution", "delay",
                                         "jitter", "packets", "bytes",        NULL};
 
-/* ---- parts -------------------------------------------------------------------------------------
- */
+/* ---- parts ---- */
 
 static int share(const struct fields *f, const char *key, enum fields_need need,
                  struct arena *arena, struct net_share *out, struct err *err)
@@ -137,8 +136,7 @@ static int size(const struct fields *f, const char *key, uint32_t max, uint32_t 
     return 0;
 }
 
-/* ---- loss --------------------------------------------------------------------------------------
- */
+/* ---- loss ---- */
 
 /* Defaults as tc has them: leaving the burst is what does not enter it. */
 static int decode_state(const struct fields *f, struct net_loss *loss, struct arena *arena,
@@ -221,8 +219,7 @@ static int decode_loss(const struct fields *f, struct net_loss *loss, struct are
     return share(f, "loss", FIELDS_OPTIONAL, arena, &loss->random, err);
 }
 
-/* ---- an impairment -----------------------------------------------------------------------------
- */
+/* ---- an impairment ---- */
 
 static int decode_rate(const struct fields *f, struct net_rate *rate, struct err *err)
 {
@@ -328,8 +325,7 @@ static int decode_impair(const struct fields *f, struct net_impair *impair, stru
     return why ? fields_error(f, err, "'%s': %s", key, why) : 0;
 }
 
-/* ---- directions --------------------------------------------------------------------------------
- */
+/* ---- directions ---- */
 
 /* "from->to", or NULL for a key of the impairment itself. */
 static const char *arrow(const char *key)

@@ -87,8 +87,7 @@ static double random_loss(const struct net_loss *loss)
     return correlated_share(share, rho);
 }
 
-/* ---- Markov models -----------------------------------------------------------------------------
- */
+/* ---- Markov models ---- */
 
 #define STATES 4
 

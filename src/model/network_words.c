@@ -9,8 +9,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* ---- verbs -------------------------------------------------------------------------------------
- */
+/* ---- verbs ---- */
 
 static int parse_limit(struct netem_words *p)
 {

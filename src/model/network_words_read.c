@@ -17,8 +17,7 @@ struct unit {
     double factor;
 };
 
-/* ---- errors ------------------------------------------------------------------------------------
- */
+/* ---- errors ---- */
 
 /* About the word at hand. */
 int netem_words_refuse(struct netem_words *p, const char *what, const char *allowed)
@@ -43,8 +42,7 @@ int netem_words_next(struct netem_words *p, const char *what)
                    p->at + 1, what);
 }
 
-/* ---- numbers, as tc reads them -----------------------------------------------------------------
- */
+/* ---- numbers, as tc reads them ---- */
 
 /* Whether a further optional number follows: a word that starts with a digit. */
 bool netem_words_number_follows(const struct netem_words *p)

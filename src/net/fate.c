@@ -5,8 +5,7 @@
 #define LIMIT_MIN 1000           /* tc's default */
 #define UNKNOWN_PACKETS_S 200000 /* what a queue is made for where no rate is known */
 
-/* ---- set-up ------------------------------------------------------------------------------------
- */
+/* ---- set-up ---- */
 
 /* The longest that a packet is meant to stay, in seconds; slots hold packets too. */
 static double stay_s(const struct net_impair *impair)
@@ -84,8 +83,7 @@ int fate_init(struct fate *f, const struct net_impair *impair, uint64_t seed, ui
     return 0;
 }
 
-/* ---- decisions ---------------------------------------------------------------------------------
- */
+/* ---- decisions ---- */
 
 /* A packet on its way through the decisions. */
 struct passing {

@@ -32,8 +32,7 @@ struct keeper {
     double cpu_before_s;
 };
 
-/* ---- a process of its own ----------------------------------------------------------------------
- */
+/* ---- a process of its own ---- */
 
 /* Credentials that change clear it, so this comes after each step that may. */
 static void die_with_abba(const struct keeper *k)
@@ -88,7 +87,7 @@ static double cpu_s(void)
            (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec) / 1e6;
 }
 
-/* ---- up -------------------------------------------------------------------------------------- */
+/* ---- up ---- */
 
 /* Whether sch_netem is there, tried in a namespace that is left at once. */
 static int kernel_can(bool *can, struct err *err)
@@ -196,8 +195,7 @@ static int build(struct keeper *k, struct err *err)
     return read_counters(k, k->before, &k->drops_before, err);
 }
 
-/* ---- talking to abba
- * ----------------------------------------------------------------------------- */
+/* ---- talking to abba ---- */
 
 static void send_ready(struct keeper *k, const struct keeper_ready *ready)
 {

@@ -24,7 +24,7 @@ struct trial {
     struct err veth_err, redirect_err, packets_err;
 };
 
-/* ---- the kernel itself ----------------------------------------------------------------------- */
+/* ---- the kernel itself ---- */
 
 static int packet_socket(struct err *err)
 {
@@ -56,7 +56,7 @@ static bool netem(struct rtnl *r)
 const struct look_kernel look_kernel_real = {namespace_permit, namespace_new, rtnl_open, veth,
                                              redirect,         packet_socket, netem};
 
-/* ---- the trial ------------------------------------------------------------------------------- */
+/* ---- the trial ---- */
 
 static void try_all(struct trial *t, const struct look_kernel *kernel, int user_ns)
 {
@@ -153,7 +153,7 @@ void net_look(struct net_ability *a, int user_ns, struct arena *arena)
     look_at(a, &look_kernel_real, user_ns, arena);
 }
 
-/* ---- tables of distributions ----------------------------------------------------------------- */
+/* ---- tables of distributions ---- */
 
 static int find_tables(const struct net_impair *impair, struct arena *arena, struct err *err)
 {

@@ -174,7 +174,7 @@ int namespace_settle(const char *device, struct err *err)
     return status;
 }
 
-/* ---- why not ------------------------------------------------------------------------------- */
+/* ---- why not ---- */
 
 static bool sysctl_is(const char *root, const char *name, uint64_t value, struct arena *arena)
 {

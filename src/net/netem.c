@@ -15,8 +15,7 @@
 #define TYPE_MASK 0x3fffu /* NLA_TYPE_MASK, unsigned */
 #define ATTR_PRNG_SEED 14 /* TCA_NETEM_PRNG_SEED, since Linux 6.4 */
 
-/* ---- figures -----------------------------------------------------------------------------------
- */
+/* ---- figures ---- */
 
 static void set_loss(struct netem_figures *f, const struct net_loss *loss)
 {
@@ -83,8 +82,7 @@ void netem_figures_of(struct netem_figures *f, const struct net_impair *impair, 
     f->seed = seed;
 }
 
-/* ---- encoding ----------------------------------------------------------------------------------
- */
+/* ---- encoding ---- */
 
 struct writer {
     unsigned char *out;
@@ -216,8 +214,7 @@ size_t netem_encode(const struct netem_figures *f, const struct fate_table *dela
     return w.full ? 0 : w.len;
 }
 
-/* ---- decoding ----------------------------------------------------------------------------------
- */
+/* ---- decoding ---- */
 
 /* Copies a payload of at least `want` bytes. */
 static bool take(void *to, size_t want, const unsigned char *payload, size_t len)
@@ -337,8 +334,7 @@ int netem_decode(struct netem_figures *f, const unsigned char *options, size_t l
     return 0;
 }
 
-/* ---- comparing ---------------------------------------------------------------------------------
- */
+/* ---- comparing ---- */
 
 int netem_compare(const struct netem_figures *asked, const struct netem_figures *found,
                   struct err *err)
@@ -374,8 +370,7 @@ int netem_compare(const struct netem_figures *asked, const struct netem_figures 
     return 0;
 }
 
-/* ---- the kernel --------------------------------------------------------------------------------
- */
+/* ---- the kernel ---- */
 
 static int read_back(struct rtnl *r, const char *device, const struct netem_figures *asked,
                      bool *seeded, struct err *err)

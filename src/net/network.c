@@ -36,8 +36,7 @@ struct net {
     size_t role_count;
 };
 
-/* ---- messages ----------------------------------------------------------------------------------
- */
+/* ---- messages ---- */
 
 /* Waits for the keeper's message; descriptors that come with it go to net->ns. */
 static int hear(struct net *net, void *message, size_t size, struct err *err)
@@ -73,8 +72,7 @@ static int hear(struct net *net, void *message, size_t size, struct err *err)
     return 0;
 }
 
-/* ---- up ----------------------------------------------------------------------------------------
- */
+/* ---- up ---- */
 
 static const char *keep(struct net *net, const char *text)
 {
@@ -182,8 +180,7 @@ enum net_backend network_backend(const struct net *net)
     return net->backend;
 }
 
-/* ---- down --------------------------------------------------------------------------------------
- */
+/* ---- down ---- */
 
 static void fill_flows(struct net *net, const struct keeper_report *r, struct net_proof *proof,
                        struct arena *arena)

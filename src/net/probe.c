@@ -26,7 +26,7 @@
 #define STEP_NS NSEC_PER_MSEC
 #define TAIL_NS (100 * NSEC_PER_MSEC) /* beyond the longest that a round trip should take */
 
-/* ---- what to expect -------------------------------------------------------------------------- */
+/* ---- what to expect ---- */
 
 /* Of a round trip: both directions together. */
 struct expectation {
@@ -72,8 +72,7 @@ static struct expectation expect(const struct net_request *q)
     return e;
 }
 
-/* ---- the child that sends ----------------------------------------------------------------------
- */
+/* ---- the child that sends ---- */
 
 struct flight {
     int near, far; /* sockets: near sends, far sends back */
@@ -235,8 +234,7 @@ static int send_child(const struct net *net, const struct net_request *q, struct
     return landed.status;
 }
 
-/* ---- judgement ---------------------------------------------------------------------------------
- */
+/* ---- judgement ---- */
 
 static int by_size(const void *a, const void *b)
 {

@@ -9,8 +9,7 @@
 #define FAR_MORE 60.0
 #define ENOUGH 100.0 /* losses and deliveries from which the normal distribution serves */
 
-/* ---- intervals ---------------------------------------------------------------------------------
- */
+/* ---- intervals ---- */
 
 static double log_term(double n, double p, double k)
 {
@@ -95,8 +94,7 @@ void proof_loss_interval(struct net_flow_proof *f, const struct net_impair *impa
     f->has_loss_interval = true;
 }
 
-/* ---- checks ------------------------------------------------------------------------------------
- */
+/* ---- checks ---- */
 
 static const char *check_user(const struct net_flow_proof *f, const struct net_bound *bound,
                               struct arena *arena)

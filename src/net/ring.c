@@ -15,8 +15,7 @@
 #define SEND_RETRIES                                                                               \
     1000 /* of 1 ms: the socket's buffer is not given back, so something is stuck */
 
-/* ---- set-up ------------------------------------------------------------------------------------
- */
+/* ---- set-up ---- */
 
 static int set(int fd, int option, int value, const char *name, struct err *err)
 {
@@ -102,8 +101,7 @@ int ring_listen(struct ring *r, int ifindex, struct err *err)
     return bind_device(r->fd, ifindex, ETH_P_ALL, err);
 }
 
-/* ---- receiving ---------------------------------------------------------------------------------
- */
+/* ---- receiving ---- */
 
 static struct tpacket2_hdr *header(const struct ring *r)
 {
@@ -148,8 +146,7 @@ int ring_statistics(struct ring *r, struct err *err)
     return 0;
 }
 
-/* ---- sending -----------------------------------------------------------------------------------
- */
+/* ---- sending ---- */
 
 void ring_put(struct ring *r, void *data, uint32_t bytes)
 {

@@ -70,8 +70,7 @@ const void *rtnl_last_request(const struct rtnl *r, size_t *len)
     return r->last;
 }
 
-/* ---- one request and its answer ----------------------------------------------------------------
- */
+/* ---- one request and its answer ---- */
 
 static struct nlmsghdr *begin(struct rtnl *r, uint16_t type, uint16_t flags)
 {
@@ -153,7 +152,7 @@ static int ask(struct rtnl *r, const char *what, const char *name, take_fn take,
     }
 }
 
-/* ---- links --------------------------------------------------------------------------------- */
+/* ---- links ---- */
 
 static struct ifinfomsg *begin_link(struct rtnl *r, uint16_t type, uint16_t flags)
 {
@@ -270,7 +269,7 @@ int rtnl_link_up(struct rtnl *r, const char *name, uint32_t mtu, uint32_t gso_ma
     return ask(r, "setting up", name, NULL, NULL, err);
 }
 
-/* ---- addresses and neighbours ---------------------------------------------------------------- */
+/* ---- addresses and neighbours ---- */
 
 struct binary_address {
     unsigned char family;
@@ -347,8 +346,7 @@ int rtnl_neighbour(struct rtnl *r, const char *name, const char *address,
     return ask(r, "a neighbour", name, NULL, NULL, err);
 }
 
-/* ---- disciplines and filters -------------------------------------------------------------------
- */
+/* ---- disciplines and filters ---- */
 
 static int begin_tc(struct rtnl *r, uint16_t type, uint16_t flags, const char *name,
                     struct tcmsg **out, struct err *err)

@@ -18,8 +18,7 @@
 #define STAMP_SLACK_NS 1000000   /* from a packet's stamp to its being seen in the ring */
 #define TABLE_REACH 4            /* a distribution's table ends at 4 standard deviations */
 
-/* ---- set-up ------------------------------------------------------------------------------------
- */
+/* ---- set-up ---- */
 
 int shaper_new(struct shaper **s, struct err *err)
 {
@@ -142,8 +141,7 @@ int shaper_flow(struct shaper *s, int from, int to, const char *name,
     return 0;
 }
 
-/* ---- packets come in ---------------------------------------------------------------------------
- */
+/* ---- packets come in ---- */
 
 /*
  * Realtime first: whatever comes between the two readings makes stamps look later than they were,
@@ -249,8 +247,7 @@ static int read_ring(struct shaper *s, struct flow *f, uint32_t *packets, struct
     return 0;
 }
 
-/* ---- and go out --------------------------------------------------------------------------------
- */
+/* ---- and go out ---- */
 
 /* The time after the call is that of all: none has left later. */
 static int send_batch(struct shaper *s, struct flow *f, struct err *err)
@@ -325,8 +322,7 @@ int shaper_pass(struct shaper *s, uint32_t *packets, struct err *err)
     return 0;
 }
 
-/* ---- what it did -------------------------------------------------------------------------------
- */
+/* ---- what it did ---- */
 
 int shaper_proof(struct shaper *s, int flow, struct net_flow_proof *out, struct err *err)
 {

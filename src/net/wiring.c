@@ -121,8 +121,7 @@ static int loopback_up(struct rtnl *r, struct err *err)
     return rtnl_link_up(r, LO, WIRING_MTU, ONE_SEGMENT, err);
 }
 
-/* ---- loopback ----------------------------------------------------------------------------------
- */
+/* ---- loopback ---- */
 
 static int ordinary_address(struct rtnl *r, struct err *err)
 {
@@ -171,7 +170,7 @@ int wiring_loopback(struct wiring *w, bool tapped, struct err *err)
     return status;
 }
 
-/* ---- pair ------------------------------------------------------------------------------------ */
+/* ---- pair ---- */
 
 /* The second namespace's device brings the first one's with it, where they are one cable. */
 static int make_half(struct wiring *w, struct rtnl *r, int i, struct err *err)
@@ -268,8 +267,7 @@ int wiring_pair(struct wiring *w, bool tapped, struct err *err)
     return 0;
 }
 
-/* ---- what others need to know -------------------------------------------------------------------
- */
+/* ---- what others need to know ---- */
 
 int wiring_tap(const struct wiring *w, int i, struct wiring_tap *tap, struct err *err)
 {

@@ -72,8 +72,7 @@ static struct shaper *shaper_here(const struct net_impair *impair)
     return s;
 }
 
-/* ---- sockets -----------------------------------------------------------------------------------
- */
+/* ---- sockets ---- */
 
 static int receiver(struct sockaddr_in *at, int buffer)
 {
@@ -120,8 +119,7 @@ static void burst(int fd, unsigned count)
     }
 }
 
-/* ---- line: paced source, shaper, receiver ------------------------------------------------------
- */
+/* ---- line: paced source, shaper, receiver ---- */
 
 struct shared {
     uint64_t received;
@@ -229,8 +227,7 @@ static void line(double rate, double seconds, int64_t delay_ns, bool reading)
            shared->cpu_s * 1e6 / (double)(shared->proof.offered ? shared->proof.offered : 1));
 }
 
-/* ---- the same bursts through a bare loop and through the shaper --------------------------------
- */
+/* ---- the same bursts through a bare loop and through the shaper ---- */
 
 static struct ring ring;
 
@@ -321,8 +318,7 @@ static void loop_cost(struct shaper *s, int64_t delay_ns)
     printf("%.0f\n", times[CHUNKS / 4]);
 }
 
-/* ---- round trips -------------------------------------------------------------------------------
- */
+/* ---- round trips ---- */
 
 #define TRIPS 3000
 

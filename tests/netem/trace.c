@@ -144,8 +144,7 @@ int trace_start(struct err *err)
     return put("tracing_on", "1", err);
 }
 
-/* ---- the ring buffer's pages -------------------------------------------------------------------
- */
+/* ---- the ring buffer's pages ---- */
 
 struct events {
     struct trace_event *list;

@@ -62,8 +62,7 @@ uint32_t traffic_seq(const unsigned char *frame)
     return (n[0] & n[1]) | (n[0] & n[2]) | (n[1] & n[2]);
 }
 
-/* ---- the pair ----------------------------------------------------------------------------------
- */
+/* ---- the pair ---- */
 
 static int packet_socket(int protocol, int index, struct err *err)
 {

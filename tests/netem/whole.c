@@ -81,8 +81,7 @@ static void expect(const char *name, const char *const *argv, uid_t uid, int sta
         explain();
 }
 
-/* ---- a program in the network ------------------------------------------------------------------
- */
+/* ---- a program in the network ---- */
 
 static int talk_to(const struct sockaddr *to, socklen_t size)
 {
@@ -112,8 +111,7 @@ int whole_talk(void)
            talk_to((struct sockaddr *)&six, sizeof(six)) < 0;
 }
 
-/* ---- what is typed ----------------------------------------------------------------------------
- */
+/* ---- what is typed ---- */
 
 static void probes(uid_t uid)
 {

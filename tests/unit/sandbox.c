@@ -107,8 +107,7 @@ int sandbox_can(uid_t uid)
     return 0;
 }
 
-/* ---- traffic -----------------------------------------------------------------------------------
- */
+/* ---- traffic ---- */
 
 union address {
     struct sockaddr any;

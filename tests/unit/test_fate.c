@@ -11,8 +11,7 @@
 
 #define SECOND 1000000000LL
 
-/* ---- the random stream -------------------------------------------------------------------------
- */
+/* ---- the random stream ---- */
 
 static void stream_is_the_kernels_for_small_and_large_seeds(void **state)
 {
@@ -57,8 +56,7 @@ static void correlated_numbers_are_averages_in_whole_numbers(void **state)
                      (fresh * (0x100000000 - 0x40000001) + 1000ULL * 0x40000001) >> 32);
 }
 
-/* ---- whole sequences ---------------------------------------------------------------------------
- */
+/* ---- whole sequences ---- */
 
 struct known {
     const char *words; /* tc's, and abba's own keep_order */
@@ -211,8 +209,7 @@ static void every_model_decides_as_netem_does_for_20000_packets(void **state)
     }
 }
 
-/* ---- by hand -----------------------------------------------------------------------------------
- */
+/* ---- by hand ---- */
 
 static struct fate_copy decide_one(int64_t now_ns, uint32_t bytes)
 {
@@ -330,8 +327,7 @@ static void the_same_seed_repeats_and_another_does_not(void **state)
     assert_true(other > 60);
 }
 
-/* ---- slots -------------------------------------------------------------------------------------
- */
+/* ---- slots ---- */
 
 static void without_slots_a_packet_leaves_when_due(void **state)
 {
@@ -388,8 +384,7 @@ static void slots_keep_between_their_waits(void **state)
     arena_release(&line.arena);
 }
 
-/* ---- limits and tables -------------------------------------------------------------------------
- */
+/* ---- limits and tables ---- */
 
 static void limits_follow_rate_and_delay_and_are_never_below_tcs(void **state)
 {

@@ -41,8 +41,7 @@ static size_t look_at_host(char *out, size_t size)
     return len;
 }
 
-/* ---- an abba that makes networks without end ---------------------------------------------------
- */
+/* ---- an abba that makes networks without end ---- */
 
 static _Noreturn void make_networks(void)
 {

@@ -20,8 +20,7 @@ static int release(void **state)
     return 0;
 }
 
-/* ---- a kernel that has everything, and ones that lack one thing --------------------------------
- */
+/* ---- a kernel that has everything, and ones that lack one thing ---- */
 
 static int can_permit(int user_ns, struct err *err)
 {
@@ -183,8 +182,7 @@ static void a_back_end_that_is_missing_is_named_where_it_is_wanted(void **state)
     assert_non_null(n.ability.hint);
 }
 
-/* ---- tables ------------------------------------------------------------------------------------
- */
+/* ---- tables ---- */
 
 static char folder[] = "/tmp/abba-look-XXXXXX";
 static char path[sizeof(folder) + 16];

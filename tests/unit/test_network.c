@@ -74,8 +74,7 @@ static void check_encoded(const char *text, const char *want)
 #define IMPAIR(x) "{'impair':{" x "}}"
 #define OUT(x) HEAD ",'impair':{" x "}," TAIL
 
-/* ---- reading -----------------------------------------------------------------------------------
- */
+/* ---- reading ---- */
 
 static void what_a_network_does_not_say_has_its_default(void **state)
 {
@@ -185,8 +184,7 @@ static void a_gap_alone_reorders_every_gap_th_packet(void **state)
     arena_release(&arena);
 }
 
-/* ---- writing -----------------------------------------------------------------------------------
- */
+/* ---- writing ---- */
 
 static void equal_networks_give_equal_text_that_reads_back(void **state)
 {
@@ -247,8 +245,7 @@ static void every_share_reads_back_from_its_text(void **state)
     arena_release(&arena);
 }
 
-/* ---- refusals ----------------------------------------------------------------------------------
- */
+/* ---- refusals ---- */
 
 static void what_makes_no_sense_is_refused_with_its_place(void **state)
 {
@@ -325,8 +322,7 @@ static void jitter_above_the_delay_is_allowed(void **state)
     check_taken(decode, IMPAIR("'jitter':'5ms'"));
 }
 
-/* ---- what is really lost -----------------------------------------------------------------------
- */
+/* ---- what is really lost ---- */
 
 static double effective(const char *words, double *asked)
 {

@@ -166,7 +166,7 @@ static void a_time_needs_its_unit(void **state)
     settings_release(&s);
 }
 
-/* ---- the tables agree with what is shown -------------------------------------------------- */
+/* ---- the tables agree with what is shown ---- */
 
 /* A value that the option takes. */
 static const char *fitting(const struct option_def *o)

@@ -47,8 +47,7 @@ static bool noted(const struct plan *p, const char *says)
     return false;
 }
 
-/* ---- run --------------------------------------------------------------------------------------
- */
+/* ---- run ---- */
 
 static void names_become_a_sealed_plan(void **state)
 {
@@ -246,8 +245,7 @@ static void the_hash_changes_with_whatever_changes_the_plan(void **state)
     assert_string_equal(p.sha256, seen[0]);
 }
 
-/* ---- variants ---------------------------------------------------------------------------------
- */
+/* ---- variants ---- */
 
 static void with_variants(struct plan_request *q, const char *a, const char *b)
 {
@@ -390,8 +388,7 @@ static void a_variant_of_another_runner_must_take_the_same_load_and_give_the_sam
     refused(&q, ERR_CONFIG, "0 to 1");
 }
 
-/* ---- thresholds -------------------------------------------------------------------------------
- */
+/* ---- thresholds ---- */
 
 static void thresholds_of_the_command_line_go_above_the_file(void **state)
 {
@@ -500,8 +497,7 @@ static void what_a_profile_yields_follows_from_its_runner(void **state)
     assert_false(plan_metric(&p, "nothing", &unit, &better));
 }
 
-/* ---- faults of the rest -----------------------------------------------------------------------
- */
+/* ---- faults of the rest ---- */
 
 static void requests_that_make_no_sense_are_refused(void **state)
 {
@@ -574,8 +570,7 @@ static void a_profile_whose_cpus_are_missing_is_left_out_or_refused(void **state
     refused(&q, ERR_CONFIG, "--cpus");
 }
 
-/* ---- compare ----------------------------------------------------------------------------------
- */
+/* ---- compare ---- */
 
 static struct plan_request compare(const char *a, const char *b)
 {

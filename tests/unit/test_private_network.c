@@ -66,8 +66,7 @@ static const char *talk(void)
     return text ? text : sandbox_tcp("10.213.0.1", 200000);
 }
 
-/* ---- loopback ----------------------------------------------------------------------------------
- */
+/* ---- loopback ---- */
 
 static const char *plain(void *arg)
 {
@@ -215,8 +214,7 @@ static const char *below_a_user_namespace(void *arg)
     return proof.failed ? sandbox_say("%s", proof.failed) : NULL;
 }
 
-/* ---- pair --------------------------------------------------------------------------------------
- */
+/* ---- pair ---- */
 
 /* Waits until the kernel has reported its IPv6 groups, which it does some time after set-up. */
 static const char *wait_for_reports(void)
@@ -305,8 +303,7 @@ static const char *lonely_pair(void *arg)
     return err.code == ERR_CONFIG && strstr(err.msg, "2 roles") ? NULL : sandbox_say("%s", err.msg);
 }
 
-/* ---- probe -------------------------------------------------------------------------------------
- */
+/* ---- probe ---- */
 
 static const char *probed(void *arg)
 {
@@ -333,8 +330,7 @@ static const char *probed(void *arg)
     return NULL;
 }
 
-/* ---- bad ends ----------------------------------------------------------------------------------
- */
+/* ---- bad ends ---- */
 
 static const char *dead_keeper(void *arg)
 {
@@ -409,8 +405,7 @@ static const char *forbidden(void *arg)
     return strstr(err.hint, "user.max_user_namespaces is 0") ? NULL : sandbox_say("%s", err.msg);
 }
 
-/* ---- as tests ----------------------------------------------------------------------------------
- */
+/* ---- as tests ---- */
 
 static void as(uid_t uid, sandbox_body body, void *arg)
 {

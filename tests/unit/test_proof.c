@@ -16,8 +16,7 @@
 #include "net/proof.h"
 #include "net/snmp.h"
 
-/* ---- intervals ---------------------------------------------------------------------------------
- */
+/* ---- intervals ---- */
 
 static double below(uint64_t n, double p, uint64_t k) /* P(X < k), term by term */
 {
@@ -128,8 +127,7 @@ static void what_cannot_be_said_is_not_said(void **state)
     arena_release(&arena);
 }
 
-/* ---- checks ------------------------------------------------------------------------------------
- */
+/* ---- checks ---- */
 
 static const struct net_flow_proof good = {.link = "lo",
                                            .offered = 100,
@@ -181,8 +179,7 @@ static void each_broken_promise_is_named(void **state)
     expect(flow, true, NULL); /* the kernel measures no lateness */
 }
 
-/* ---- counters ----------------------------------------------------------------------------------
- */
+/* ---- counters ---- */
 
 static const char snmp[] =
     "Ip: Forwarding DefaultTTL\nIp: 1 64\n"
@@ -235,8 +232,7 @@ static void this_kernel_has_the_counters(void **state)
         fail_msg("%s", err.msg);
 }
 
-/* ---- why not -----------------------------------------------------------------------------------
- */
+/* ---- why not ---- */
 
 static void write_proc(const char *root, const char *name, const char *text)
 {

@@ -31,8 +31,7 @@
 static struct arena arena;
 static bool permitted;
 
-/* ---- the line: a shaped loopback ---------------------------------------------------------------
- */
+/* ---- the line: a shaped loopback ---- */
 
 static struct line {
     struct wiring w;
@@ -114,8 +113,7 @@ static struct net_flow_proof line_down(void)
     return a.proof;
 }
 
-/* ---- sockets -----------------------------------------------------------------------------------
- */
+/* ---- sockets ---- */
 
 struct address {
     struct sockaddr_storage at;
@@ -176,8 +174,7 @@ static uint32_t receive_number(int fd)
     return number;
 }
 
-/* ---- tests -------------------------------------------------------------------------------------
- */
+/* ---- tests ---- */
 
 static void pass_untouched(int family)
 {
