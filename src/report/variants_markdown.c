@@ -134,14 +134,9 @@ void markdown_variants(const struct report *r, const struct report_profile *p, b
 
 /* ---- CPU sets ---- */
 
-void markdown_scaling(const struct report_scaling *s, bool utf8, struct buf *out)
+static void scaling_head(const struct report_scaling *s, const struct report_table *t,
+                         struct buf *out)
 {
-    struct arena arena = ARENA_INIT;
-    const struct report_table *t = scaling_table(s, &arena);
-    struct variants_notes notes;
-    char text[FIGURE_TEXT];
-
-    variants_notes(t, true, &notes, &arena);
     text_markdown_code(out, s->column.metric);
     buf_addstr(out, " of ");
     text_markdown_code(out, s->profile);
@@ -155,20 +150,37 @@ void markdown_scaling(const struct report_scaling *s, bool utf8, struct buf *out
     for (size_t i = 0; i < t->column_count; i++)
         buf_addstr(out, "---:|");
     buf_addch(out, '\n');
-    for (size_t row = 0; row < t->row_count; row++) {
-        buf_addstr(out, "| ");
-        text_markdown_code(out, t->rows[row].variant);
+}
+
+static void scaling_row(const struct report_scaling *s, const struct report_table *t, size_t row,
+                        const struct variants_notes *notes, bool utf8, struct buf *out)
+{
+    char text[FIGURE_TEXT];
+
+    buf_addstr(out, "| ");
+    text_markdown_code(out, t->rows[row].variant);
+    buf_addstr(out, " |");
+    for (size_t i = 0; i < t->column_count; i++) {
+        buf_addch(out, ' ');
+        value(t, row, i, notes, out);
+        figure_factor(scaling_speedup(s, row, i), text);
+        if (!isnan(scaling_speedup(s, row, i)))
+            ratio(text, utf8, out);
         buf_addstr(out, " |");
-        for (size_t i = 0; i < t->column_count; i++) {
-            buf_addch(out, ' ');
-            value(t, row, i, &notes, out);
-            figure_factor(scaling_speedup(s, row, i), text);
-            if (!isnan(scaling_speedup(s, row, i)))
-                ratio(text, utf8, out);
-            buf_addstr(out, " |");
-        }
-        buf_addch(out, '\n');
     }
+    buf_addch(out, '\n');
+}
+
+void markdown_scaling(const struct report_scaling *s, bool utf8, struct buf *out)
+{
+    struct arena arena = ARENA_INIT;
+    const struct report_table *t = scaling_table(s, &arena);
+    struct variants_notes notes;
+
+    variants_notes(t, true, &notes, &arena);
+    scaling_head(s, t, out);
+    for (size_t row = 0; row < t->row_count; row++)
+        scaling_row(s, t, row, &notes, utf8, out);
     buf_addstr(out, "\n- speed-up ");
     text_markdown(out, scaling_note(s, &arena));
     buf_addch(out, '\n');
