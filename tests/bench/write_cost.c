@@ -94,46 +94,63 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+struct bench {
+    struct archive_writer *w[WAYS];
+    double *us[WAYS], *sync_us;
+    size_t runs, done, syncs;
+};
+
+/* Writes a sample once more in each way, as the next run. */
+static int write_again(void *user, const struct sample *sample, struct err *e)
+{
+    struct bench *b = user;
+
+    if (b->done == b->runs)
+        return 0;
+    if (sample->role_count == 0)
+        return err_set(e, ERR_ARCHIVE, "a run without roles");
+    for (size_t k = 0; k < WAYS; k++) {
+        struct sample s = *sample;
+
+        s.run = b->done + 1;
+        b->us[k][b->done] = write_one(b->w[k], &ways[k], s, e);
+    }
+    if (b->done++ % SYNC_EVERY == 0)
+        b->sync_us[b->syncs++] = sync_one(b->w[0], e);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
-    struct archive_writer *w[WAYS];
+    struct bench b = {.done = 0};
     struct archive *a;
     struct err e = {0};
-    double *us[WAYS], *sync_us;
-    size_t runs, syncs = 0;
 
-    if (argc != 4 || (runs = strtoul(argv[3], NULL, 10)) == 0) {
+    if (argc != 4 || (b.runs = strtoul(argv[3], NULL, 10)) == 0) {
         fprintf(stderr, "usage: write_cost ARCHIVE FOLDER RUNS\n");
         return 2;
     }
     if (archive_open(&a, argv[1], &e) < 0)
         die(&e);
-    if (a->sample_count == 0 || a->samples[0].role_count == 0)
+    if (a->sample_count == 0)
         return 1;
     for (size_t k = 0; k < WAYS; k++) {
-        w[k] = start(a, argv[2], k, &e);
-        us[k] = xcalloc(runs, sizeof(double));
+        b.w[k] = start(a, argv[2], k, &e);
+        b.us[k] = xcalloc(b.runs, sizeof(double));
     }
-    sync_us = xcalloc(runs / SYNC_EVERY + 1, sizeof(double));
-    for (size_t i = 0; i < runs; i++) {
-        for (size_t k = 0; k < WAYS; k++) {
-            struct sample s = a->samples[i % a->sample_count];
-
-            s.run = i + 1;
-            us[k][i] = write_one(w[k], &ways[k], s, &e);
-        }
-        if (i % SYNC_EVERY == 0)
-            sync_us[syncs++] = sync_one(w[0], &e);
-    }
+    b.sync_us = xcalloc(b.runs / SYNC_EVERY + 1, sizeof(double));
+    while (b.done < b.runs)
+        if (archive_each(a, write_again, &b, &e) < 0)
+            die(&e);
     for (size_t k = 0; k < WAYS; k++) {
-        qsort(us[k], runs, sizeof(double), ascending);
-        printf("%-24s %8.1f us\n", ways[k].name, us[k][runs / 2]);
-        free(us[k]);
-        archive_writer_free(w[k]);
+        qsort(b.us[k], b.runs, sizeof(double), ascending);
+        printf("%-24s %8.1f us\n", ways[k].name, b.us[k][b.runs / 2]);
+        free(b.us[k]);
+        archive_writer_free(b.w[k]);
     }
-    qsort(sync_us, syncs, sizeof(double), ascending);
-    printf("%-24s %8.1f us\n", "fdatasync, beside it", sync_us[syncs / 2]);
-    free(sync_us);
+    qsort(b.sync_us, b.syncs, sizeof(double), ascending);
+    printf("%-24s %8.1f us\n", "fdatasync, beside it", b.sync_us[b.syncs / 2]);
+    free(b.sync_us);
     archive_close(a);
     return 0;
 }
