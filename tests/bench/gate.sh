@@ -77,6 +77,7 @@ gate() { # flow|record
     "make_$1"
     echo "$1: ${run[*]}"
     [ "${CULPRITS:-1}" = 0 ] || { culprit rss peak_rss && culprit cpu "$cpu"; }
+    [ "$pulls" != 0 ] || return 0
     begun=$SECONDS
     for ((i = first; i < first + pulls; i++)); do pull "$i"; done
     echo "$1: $pulls pull requests that change nothing, in $((SECONDS - begun)) s:" \
