@@ -126,7 +126,7 @@ test: ## set up, build, run all tests; T=unit/json or T=cli/compare for some
 	@tests/setup.sh test
 	@$(call build_and_run_tests)
 
-asan: ## the tests with AddressSanitizer and UBSan; T= as above
+asan: ## the tests with AddressSanitizer and UBSan, but for cases of the tag "figures"; T= as above
 	@tests/setup.sh test
 	@$(call build_and_run_tests,KIND=asan)
 

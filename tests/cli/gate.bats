@@ -1,6 +1,8 @@
 #!/usr/bin/env bats
 # The gate from end to end, over a repository of a real C library: what costs nothing passes, what
-# costs 20 % CPU or memory is flagged and found among the commits, and nothing is red by luck.
+# costs 20 % CPU or memory is flagged and found among the commits, and nothing is red by luck. Cases
+# of tag "figures" run no code of abba's that bisect.bats and git.bats do not, and take their time to
+# measure: the sanitizers' run leaves them out.
 
 setup() {
     load common
@@ -53,7 +55,7 @@ END
 }
 
 @test "20 % more memory is flagged" {
-    gate_decided rss~1 rss --format json
+    gate_decided rss~1 rss --confirm 0 --format json
     expect_status 1
     [[ "$(verdicts)" == *peak_rss:regressed* ]] || fail "verdicts"
     [[ "$(verdicts)" != *cpu_time:regressed* ]] || fail "verdicts"
@@ -63,18 +65,19 @@ END
     sed -i 's/    if (!s || count == 0)/    FILE *f = fopen("\/dev\/urandom", "r");\n    if (!f || getc(f) < 192)\n        return 1;\n&/' bench.c
     gate_commit "bench: flaky"
     for _ in 1 2 3; do
-        gate cpu~1 main
+        gate cpu~1 main -n 6 --confirm 0
         expect_status 3
         expect_out "incomplete"
     done
 }
 
+# bats test_tags=figures
 @test "a quick profile of abba's own finds both culprits, at a given rate in a private network" {
     "$ABBA" doctor --require network >/dev/null 2>doctor.txt || skip "$(head -1 doctor.txt)"
     mkdir ../flow && cd ../flow || return 1
     gate_flow_repository "$ABBA_SOURCE"
     for _ in 1 2 3; do
-        abba run --no-lock flow/quick-1x-50M-clean --confirm 0 --build make --product build/program \
+        abba run --no-lock flow/quick-1x-50M-clean -n 6 --confirm 0 --build make --product build/program \
             --baseline git:clean --candidate git:rss --format json
         skip_if_too_busy_for_a_network
         expect_status 1
@@ -105,6 +108,7 @@ END
     nothing_left
 }
 
+# bats test_tags=figures
 @test "bisect finds the commit that costs CPU" {
     for try in 1 2 3; do
         abba bisect v1 main --no-lock --build make --product bench -n 8 \
@@ -120,6 +124,7 @@ END
     expect_out "record: sums are made sure of"
 }
 
+# bats test_tags=figures
 @test "git bisect run with revisions as variants finds it too" {
     git bisect start main v1 >/dev/null
     git bisect run "$ABBA" run --bisect --no-lock -q record/quick-read --thresholds none \
@@ -159,6 +164,7 @@ END
     expect_out "the culprit is one of 3 commits"
 }
 
+# bats test_tags=figures
 @test "the shared library alone can be the variant" {
     make bench-shared >/dev/null
     cp bench-shared "$BATS_TEST_TMPDIR/bench"
