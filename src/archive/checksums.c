@@ -28,15 +28,10 @@ void checksums_add(struct checksums *c, const char *path, const char *sha256, ui
     add(c, path, strlen(path), sha256, bytes);
 }
 
-void checksums_truncate(struct checksums *c, size_t count)
-{
-    while (c->count > count)
-        free(c->items[--c->count].path);
-}
-
 void checksums_release(struct checksums *c)
 {
-    checksums_truncate(c, 0);
+    for (size_t i = 0; i < c->count; i++)
+        free(c->items[i].path);
     free(c->items);
     *c = (struct checksums){0};
 }

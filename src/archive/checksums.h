@@ -32,9 +32,6 @@ struct checksums {
 /* Adds a copy. */
 void checksums_add(struct checksums *c, const char *path, const char *sha256, uint64_t bytes);
 
-/* Forgets what was added after the first `count`. */
-void checksums_truncate(struct checksums *c, size_t count);
-
 void checksums_sort(struct checksums *c);
 
 /* The entry of a sorted list, or NULL. */

@@ -192,7 +192,8 @@ static bool pinned(const struct strings *lines, const char *digest)
     return false;
 }
 
-int prune_digest(const char *path, char digest[DIGEST_HEX], struct err *err)
+/* The digest of an archive or pack at `path`. ERR_ARCHIVE, ERR_UNFINISHED. */
+static int digest_of(const char *path, char digest[DIGEST_HEX], struct err *err)
 {
     struct arena arena = ARENA_INIT;
     struct prune_item x = {0};
@@ -231,7 +232,7 @@ int prune_pin(const char *path, bool pin, struct err *err)
     const char *folder = files_dirname(&arena, path);
     int rc = -1;
 
-    if (prune_digest(path, digest, err) == 0 && read_pins(folder, &lines, &arena, err) == 0)
+    if (digest_of(path, digest, err) == 0 && read_pins(folder, &lines, &arena, err) == 0)
         rc = pinned(&lines, digest) == pin
                  ? 0
                  : write_pins(files_join(&arena, folder, PRUNE_PINNED), &lines, digest,

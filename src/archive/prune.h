@@ -53,9 +53,6 @@ int prune_scan(struct prune_list *list, const char *folder, struct arena *arena,
 int prune_remove(const struct prune_list *list, const struct prune_item *item, const char *why,
                  struct err *err);
 
-/* The digest of an archive or pack at `path`. ERR_ARCHIVE, ERR_UNFINISHED. */
-int prune_digest(const char *path, char digest[DIGEST_HEX], struct err *err);
-
 /* Adds a pin to the folder that holds `path`, or takes it away; one that is (not) there is fine. */
 int prune_pin(const char *path, bool pinned, struct err *err);
 

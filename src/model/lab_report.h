@@ -71,8 +71,4 @@ struct lab_report {
 /* Appends the lab's report.json. */
 void lab_report_encode(const struct lab_report *r, struct buf *out);
 
-/* Reads it. Everything belongs to the arena. ERR_ARCHIVE on a fault. */
-int lab_report_decode(struct lab_report *r, const struct json *root, const char *file,
-                      struct arena *arena, struct err *err);
-
 #endif

@@ -79,14 +79,3 @@ void lab_report_encode(const struct lab_report *r, struct buf *out)
 {
     shape_write(&lab_shape, r, out);
 }
-
-int lab_report_decode(struct lab_report *r, const struct json *root, const char *file,
-                      struct arena *arena, struct err *err)
-{
-    struct lab_report read = {0};
-
-    if (shape_read(&lab_shape, root, file, &read, arena, err) < 0)
-        return -1;
-    *r = read;
-    return 0;
-}

@@ -19,8 +19,6 @@ struct arena;
 struct buf;
 struct json;
 
-#define LOADED_MAX_FILES 100000
-
 struct loaded_file {
     const char *path;         /* the real one, links resolved */
     const char *sha256;       /* NULL: see reason */

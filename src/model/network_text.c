@@ -24,7 +24,8 @@ static void say_net_share(const char *name, const struct net_share *share, struc
         buf_printf(out, ", %s %s", name, share->text);
 }
 
-void network_say_share(double share, struct buf *out)
+/* A share, 0..1, with three digits: "0.2%". */
+static void say_share(double share, struct buf *out)
 {
     buf_printf(out, "%.3g%%", 100 * share);
 }
@@ -42,7 +43,7 @@ static void say_loss(const struct net_loss *loss, struct buf *out)
         return;
     }
     buf_addstr(out, ", loss ");
-    network_say_share(net_loss_effective(loss, NULL), out);
+    say_share(net_loss_effective(loss, NULL), out);
     buf_addstr(out, models[loss->model]);
 }
 
@@ -56,7 +57,8 @@ static void say_rate(const struct net_rate *rate, struct buf *out)
     buf_printf(out, ", rate %s", text);
 }
 
-void network_say_impair(const struct net_impair *impair, struct buf *out)
+/* "delay 20ms, jitter 5ms, loss 0.1%", or "untouched" for NULL. One way. */
+static void say_impair(const struct net_impair *impair, struct buf *out)
 {
     struct buf list = BUF_INIT;
 
@@ -94,7 +96,7 @@ void network_say_effective(const struct net_impair *impair, struct buf *out)
         return;
     buf_printf(out, "loss %s with a correlation of %s really loses ", impair->loss.random.text,
                impair->loss.correlation.text);
-    network_say_share(real, out);
+    say_share(real, out);
 }
 
 /* ---- there and back ---- */
@@ -119,7 +121,7 @@ static void say_round_trip(const struct net_impair *there, const struct net_impa
     }
     if (loss > 0) {
         buf_addstr(&list, ", loss ");
-        network_say_share(loss, &list);
+        say_share(loss, &list);
     }
     if (list.len > 2)
         buf_printf(out, "; round trip: %s", list.data + 2);
@@ -134,14 +136,14 @@ void network_say(const struct network *n, const char *a, const char *b, struct b
     if (n->topology != NET_PAIR || !a || !b) {
         there = back = network_direction(n, "", "");
         buf_addstr(out, there ? "; one way: " : "; ");
-        network_say_impair(there, out);
+        say_impair(there, out);
     } else {
         there = network_direction(n, a, b);
         back = network_direction(n, b, a);
         buf_printf(out, "; %s to %s: ", a, b);
-        network_say_impair(there, out);
+        say_impair(there, out);
         buf_printf(out, "; %s to %s: ", b, a);
-        network_say_impair(back, out);
+        say_impair(back, out);
     }
     say_round_trip(there, back, out);
 }

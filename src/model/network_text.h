@@ -9,9 +9,6 @@
 
 struct buf;
 
-/* "delay 20ms, jitter 5ms, loss 0.1%", or "untouched" for NULL. One way. */
-void network_say_impair(const struct net_impair *impair, struct buf *out);
-
 /*
  * The whole: "loopback; one way: delay 20ms, loss 0.1%; round trip: delay 40ms, loss 0.2%". Of a
  * pair, `a` and `b` are the roles; both may be NULL elsewhere.
@@ -21,8 +18,5 @@ void network_say(const struct network *n, const char *a, const char *b, struct b
 /* Where correlation makes the loss another than asked: "loss 10% correlated ... really loses 1.8%".
  * Adds nothing elsewhere. */
 void network_say_effective(const struct net_impair *impair, struct buf *out);
-
-/* A share, 0..1, with three digits: "0.2%". */
-void network_say_share(double share, struct buf *out);
 
 #endif

@@ -19,7 +19,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-bool namespace_is_admin(void)
+/* Whether the process has CAP_SYS_ADMIN where it is. */
+static bool is_admin(void)
 {
     struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
     struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {{0}};
@@ -67,7 +68,7 @@ int namespace_permit(int user_ns, struct err *err)
             return err_sys(err, ERR_SYSTEM, errno, "the user namespace cannot be joined");
         return 0;
     }
-    if (namespace_is_admin())
+    if (is_admin())
         return 0;
     if (unshare(CLONE_NEWUSER) < 0)
         return err_sys(err, ERR_SYSTEM, errno, "no user namespace");

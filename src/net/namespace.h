@@ -55,7 +55,4 @@ struct namespace_reason {
  */
 struct namespace_reason namespace_why_not(int sys_errno, const char *root, struct arena *arena);
 
-/* Whether the process has CAP_SYS_ADMIN where it is. */
-bool namespace_is_admin(void);
-
 #endif

@@ -64,12 +64,6 @@ void rtnl_close(struct rtnl *r)
     free(r);
 }
 
-const void *rtnl_last_request(const struct rtnl *r, size_t *len)
-{
-    *len = r->last ? r->last->nlmsg_len : 0;
-    return r->last;
-}
-
 /* ---- one request and its answer ---- */
 
 static struct nlmsghdr *begin(struct rtnl *r, uint16_t type, uint16_t flags)

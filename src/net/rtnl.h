@@ -92,10 +92,4 @@ struct rtnl_qdisc {
 
 int rtnl_qdisc_get(struct rtnl *r, const char *name, struct rtnl_qdisc *out, struct err *err);
 
-/*
- * The bytes of the last request that was made, for tests: with its netlink header. Borrowed until
- * the next call.
- */
-const void *rtnl_last_request(const struct rtnl *r, size_t *len);
-
 #endif

@@ -34,7 +34,8 @@ static const char *without_name(const char *text, struct arena *arena)
     return equals + 1;
 }
 
-bool git_variant_is(const char *text)
+/* Whether the text of a variant (without NAME=) is a revision. */
+static bool is_revision(const char *text)
 {
     return strncmp(text, PREFIX, sizeof PREFIX - 1) == 0 || strcmp(text, "worktree") == 0;
 }
@@ -47,7 +48,7 @@ static const char *variant_text(const struct gathering *g, size_t i)
 static bool any_revision(const struct gathering *g)
 {
     for (size_t i = 0; i < g->q->variants.count; i++)
-        if (git_variant_is(variant_text(g, i)))
+        if (is_revision(variant_text(g, i)))
             return true;
     return false;
 }
@@ -96,7 +97,7 @@ static int find_revision(struct gathering *g, size_t i, struct err *err)
 {
     const char *text = variant_text(g, i);
 
-    g->out[i].is_git = git_variant_is(text);
+    g->out[i].is_git = is_revision(text);
     if (!g->out[i].is_git)
         return 0;
     if (text[0] == 'w')

@@ -20,9 +20,6 @@ struct git_variant {
     const char *display;     /* for people: "git:main (1a2b3c4d5e6f)" */
 };
 
-/* Whether the text of a variant (without NAME=) is a revision. */
-bool git_variant_is(const char *text);
-
 /*
  * Builds all that are revisions: *out has an item for each variant of the request, and behind them
  * one for the control (is_git only where one is asked for). Options that need a revision are an

@@ -30,7 +30,8 @@ void regimes_flip(const struct report *r, const struct report_flip *f, struct bu
         buf_addstr(out, " (by another metric)");
 }
 
-const char *scaling_set(const struct report_cpu_set *set, struct arena *arena)
+/* "2 CPUs (0-1)", "all CPUs". */
+static const char *set_title(const struct report_cpu_set *set, struct arena *arena)
 {
     if (set->count == 0)
         return "all CPUs";
@@ -49,7 +50,7 @@ const char *scaling_note(const struct report_scaling *s, struct arena *arena)
     return arena_printf(arena,
                         "over %s: the ratio of a variant's own medians under two profiles; their "
                         "runs are no pairs, so it has no bounds",
-                        base ? scaling_set(base, arena) : "the smallest set");
+                        base ? set_title(base, arena) : "the smallest set");
 }
 
 struct report_table *scaling_table(const struct report_scaling *s, struct arena *arena)
@@ -60,7 +61,7 @@ struct report_table *scaling_table(const struct report_scaling *s, struct arena 
     t->columns = arena_array(arena, s->set_count + 1, sizeof(*t->columns));
     for (size_t i = 0; i < s->set_count; i++) {
         t->columns[i] = s->column;
-        t->columns[i].metric = scaling_set(&s->sets[i], arena);
+        t->columns[i].metric = set_title(&s->sets[i], arena);
     }
     t->row_count = s->row_count;
     t->rows = arena_array(arena, s->row_count + 1, sizeof(*t->rows));

@@ -22,9 +22,6 @@ const char *regimes_sign(const char *word, bool utf8);
 /* "throughput of new: wins in CPU-bound, loses in latency-bound". */
 void regimes_flip(const struct report *r, const struct report_flip *f, struct buf *out);
 
-/* "2 CPUs (0-1)", "all CPUs". */
-const char *scaling_set(const struct report_cpu_set *set, struct arena *arena);
-
 /* What a speed-up is, and why it has no bounds. */
 const char *scaling_note(const struct report_scaling *s, struct arena *arena);
 
