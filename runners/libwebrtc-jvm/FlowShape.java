@@ -45,8 +45,9 @@ final class FlowShape implements Shape {
 
     private void receive(int i, ByteBuffer b) {
         Pair pair = pairs.get(i);
-        long before = pair.bytes, sequence = Message.sequence(b);
-        if (!Message.isWhole(b, size) || Message.pair(b) != i || ordered && sequence != pair.next)
+        boolean whole = Message.isWhole(b, size); // what is not may be too short to be asked more
+        long before = pair.bytes, sequence = whole ? Message.sequence(b) : pair.next;
+        if (!whole || Message.pair(b) != i || ordered && sequence != pair.next)
             pair.damaged++;
         pair.next = sequence + 1;
         pair.messages++;
