@@ -7,9 +7,10 @@ use crate::shape_message::cannot_send;
 use crate::stack::{Channel, Events, Failure, Stack};
 use crate::watch::{close_all, open_all, unless_stalled};
 use std::io::Write;
-use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
@@ -21,30 +22,68 @@ struct Pair {
     room: Notify,     // the send buffer has sunk to low
 }
 
+/// What has been used up and done until a moment.
+#[derive(Clone, Copy)]
+struct Moment {
+    at: Duration,
+    cpu: Duration,
+    bytes: u64,
+    messages: u64,
+    sent: u64,
+}
+
+impl Moment {
+    fn until(&self, end: &Moment, repeat: u64) -> Outcome {
+        Outcome {
+            repeat,
+            elapsed: end.at.saturating_sub(self.at),
+            cpu: end.cpu.saturating_sub(self.cpu),
+            bytes: end.bytes - self.bytes,
+            messages: end.messages - self.messages,
+            sent: end.sent - self.sent,
+            lost: 0,
+        }
+    }
+}
+
 /// So many bytes a pair.
 struct Mark {
     at: u64,
-    beyond: AtomicU64, // pairs
-    reached: Notify,   // by all of them
+    beyond: AtomicU64,        // pairs
+    moment: OnceLock<Moment>, // at which the last of them was
+    reached: Notify,
 }
 
 impl Mark {
     fn new(at: u64) -> Mark {
-        let mark = Mark {
+        Mark {
             at,
             beyond: AtomicU64::new(0),
+            moment: OnceLock::new(),
             reached: Notify::new(),
-        };
-        if at == 0 {
-            mark.reached.notify_one();
         }
-        mark
     }
 
-    fn passed(&self, before: u64, after: u64, pairs: usize) {
-        let passes = before < self.at && after >= self.at;
-        if passes && self.beyond.fetch_add(1, Relaxed) + 1 == pairs as u64 {
+    /// Whether the last pair passes it.
+    fn is_passed(&self, before: u64, after: u64, pairs: usize) -> bool {
+        before < self.at
+            && after >= self.at
+            && self.beyond.fetch_add(1, Relaxed) + 1 == pairs as u64
+    }
+
+    fn reach(&self, moment: Moment) {
+        if self.moment.set(moment).is_ok() {
             self.reached.notify_one();
+        }
+    }
+
+    /// The moment at which it was reached: who waits may be woken later.
+    async fn passed(&self) -> Moment {
+        loop {
+            match self.moment.get() {
+                Some(moment) => return *moment,
+                None => self.reached.notified().await,
+            }
         }
     }
 }
@@ -73,6 +112,16 @@ impl Flow {
         id.is_some_and(|id| id.pair as usize == pair && (!ordered || id.sequence == next))
     }
 
+    fn now(&self) -> Moment {
+        Moment {
+            bytes: self.sum(|p| &p.bytes),
+            messages: self.messages.load(Acquire),
+            sent: self.sum(|p| &p.sent),
+            cpu: cpu_time(),
+            at: since_birth(),
+        }
+    }
+
     fn sum(&self, of: impl Fn(&Pair) -> &AtomicU64) -> u64 {
         self.pairs.iter().map(|p| of(p).load(Acquire)).sum()
     }
@@ -90,7 +139,9 @@ impl Events for Flow {
         self.messages.fetch_add(1, Relaxed);
         let before = p.bytes.fetch_add(size, Release);
         for mark in &self.marks {
-            mark.passed(before, before + size, self.pairs.len());
+            if mark.is_passed(before, before + size, self.pairs.len()) {
+                mark.reach(self.now());
+            }
         }
     }
 
@@ -121,30 +172,17 @@ async fn fill<C: Channel>(flow: Arc<Flow>, channel: Arc<C>, pair: usize) -> Resu
 /// Lasts until all pairs are beyond the mark.
 async fn phase(
     flow: &Flow,
-    repeat: u64,
     mark: &Mark,
     fillers: &mut JoinSet<Result<(), Failure>>,
-) -> Result<Outcome, Failure> {
+) -> Result<Moment, Failure> {
     let _window = HeapWindow::open();
-    let (bytes, sent) = (flow.sum(|p| &p.bytes), flow.sum(|p| &p.sent));
-    let messages = flow.messages.load(Acquire);
-    let (begun, cpu) = (since_birth(), cpu_time());
     let work = async {
         tokio::select! {
-            () = mark.reached.notified() => Ok(()),
-            Some(ended) = fillers.join_next() => ended?,
+            moment = mark.passed() => Ok(moment),
+            Some(ended) = fillers.join_next() => Err(ended?.err().unwrap_or("a sender has ended".into())),
         }
     };
-    unless_stalled(work, || flow.messages.load(Relaxed)).await?;
-    Ok(Outcome {
-        repeat,
-        elapsed: since_birth() - begun,
-        cpu: cpu_time() - cpu,
-        messages: flow.messages.load(Acquire) - messages,
-        sent: flow.sum(|p| &p.sent) - sent,
-        lost: 0,
-        bytes: flow.sum(|p| &p.bytes) - bytes,
-    })
+    unless_stalled(work, || flow.messages.load(Relaxed)).await
 }
 
 async fn both_phases<C: Channel>(
@@ -154,14 +192,18 @@ async fn both_phases<C: Channel>(
 ) -> Result<(), Failure> {
     let mut fillers = JoinSet::new();
     writeln!(out, "ready")?;
+    let begun = flow.now();
+    if flow.options.skip == 0 {
+        flow.marks[0].reach(begun);
+    }
     for (pair, channel) in channels.iter().enumerate() {
         fillers.spawn(fill(flow.clone(), channel.clone(), pair));
     }
-    let skipped = phase(flow, 1, &flow.marks[0], &mut fillers).await?;
-    writeln!(out, "{}", skipped.line())?;
-    let measured = phase(flow, 2, &flow.marks[1], &mut fillers).await;
+    let skipped = phase(flow, &flow.marks[0], &mut fillers).await?;
+    writeln!(out, "{}", begun.until(&skipped, 1).line())?;
+    let done = phase(flow, &flow.marks[1], &mut fillers).await;
     fillers.shutdown().await;
-    let measured = measured?;
+    let measured = skipped.until(&done?, 2);
     writeln!(out, "{}", measured.line())?;
     writeln!(
         out,
@@ -185,4 +227,64 @@ pub async fn run<S: Stack>(
     let done = both_phases(&flow, &channels, out).await;
     close_all(&channels).await;
     done.map(|()| flow.damaged.load(Relaxed) == 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::{self, Request};
+
+    fn flow(arguments: &str) -> Flow {
+        let arguments: Vec<String> = arguments.split(' ').map(String::from).collect();
+        match options::parse("x", &arguments, &[]) {
+            Ok(Request::Run(options)) => Flow::new(options),
+            _ => panic!("no options"),
+        }
+    }
+
+    fn arrive(flow: &Flow, pair: u32, sequence: u64) {
+        let mut bytes = message::new(flow.options.size);
+        let id = Id {
+            round: 0,
+            pair,
+            sequence,
+        };
+        message::stamp(&mut bytes, id);
+        flow.message(pair as usize, &bytes);
+    }
+
+    #[test]
+    fn a_phase_lasts_from_mark_to_mark_whenever_its_end_is_noticed() {
+        let flow = flow("flow --pairs 2 --size 100 --skip 200 --bytes 300");
+        for sequence in 0..9 {
+            arrive(&flow, 0, sequence);
+        }
+        for sequence in 0..9 {
+            arrive(&flow, 1, sequence);
+        }
+        let [skip, end] = [0, 1].map(|i| flow.marks[i].moment.get().expect("reached"));
+        assert_eq!((skip.messages, end.messages), (11, 14));
+        let measured = skip.until(end, 2);
+        assert_eq!((measured.messages, measured.bytes), (3, 300));
+        assert_eq!(flow.damaged.load(Relaxed), 0);
+    }
+
+    #[test]
+    fn what_comes_out_of_order_or_to_another_pair_is_damaged() {
+        let flow = flow("flow --pairs 2 --size 100");
+        arrive(&flow, 0, 0);
+        arrive(&flow, 0, 2);
+        assert_eq!(flow.damaged.load(Relaxed), 1);
+        let mut bytes = message::new(100);
+        message::stamp(
+            &mut bytes,
+            Id {
+                round: 0,
+                pair: 0,
+                sequence: 0,
+            },
+        );
+        flow.message(1, &bytes);
+        assert_eq!(flow.damaged.load(Relaxed), 2);
+    }
 }
