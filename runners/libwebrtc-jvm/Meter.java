@@ -35,7 +35,7 @@ record Meter(long nanos, long cpuNanos, long heapBytes) {
         String line() {
             double cpu = (end.cpuNanos - begin.cpuNanos) / 1e9;
             return String.format(Locale.ROOT, "result repeat=%d messages=%d sent=%d lost=%d bytes=%d seconds=%.6f"
-                    + " messages_per_second=%.1f cpu_seconds=%.6f effective_cores=%.3f cpu_us_per_message=%.3f"
+                    + " messages_per_second=%.1f cpu_seconds=%.6f effective_cores=%.6f cpu_us_per_message=%.3f"
                     + " heap_bytes=%d",
                 repeat, messages, sent, lost, bytes, seconds, per(messages, seconds), cpu,
                 per(cpu, seconds), per(cpu * 1e6, messages), end.heapBytes - begin.heapBytes);

@@ -51,7 +51,7 @@ func rate(count float64, seconds float64) float64 {
 func (r *result) print() {
 	seconds, cpu := r.elapsed.Seconds(), (r.end.cpu - r.begin.cpu).Seconds()
 	fmt.Printf("result repeat=%d messages=%d sent=%d lost=%d bytes=%d seconds=%.6f"+
-		" messages_per_second=%.1f cpu_seconds=%.6f effective_cores=%.3f cpu_us_per_message=%.3f"+
+		" messages_per_second=%.1f cpu_seconds=%.6f effective_cores=%.6f cpu_us_per_message=%.3f"+
 		" heap_bytes=%d heap_calls=%d\n",
 		r.repeat, r.messages, r.sent, r.lost, r.bytes, seconds,
 		rate(float64(r.messages), seconds), cpu, rate(cpu, seconds),

@@ -45,7 +45,7 @@ static void print_result(void *user, const struct result *r)
 
     printf("result repeat=%" PRIu64 " messages=%" PRIu64 " sent=%" PRIu64 " lost=%" PRIu64
            " bytes=%" PRIu64 " seconds=%.6f messages_per_second=%.1f cpu_seconds=%.6f"
-           " effective_cores=%.3f cpu_us_per_message=%.3f\n",
+           " effective_cores=%.6f cpu_us_per_message=%.3f\n",
            r->repeat, r->messages, r->sent, r->lost, r->bytes, r->seconds,
            r->seconds > 0 ? messages / r->seconds : 0, r->cpu_seconds,
            r->seconds > 0 ? r->cpu_seconds / r->seconds : 0,

@@ -48,7 +48,7 @@ export function resultLine(r) {
   return `result repeat=${r.repeat} messages=${r.messages} sent=${r.sent}` +
     ` lost=${r.lost ?? 0} bytes=${r.bytes} seconds=${r.seconds.toFixed(6)}` +
     ` messages_per_second=${per(r.messages, r.seconds).toFixed(1)}` +
-    ` cpu_seconds=${r.cpu.toFixed(6)} effective_cores=${per(r.cpu, r.seconds).toFixed(3)}` +
+    ` cpu_seconds=${r.cpu.toFixed(6)} effective_cores=${per(r.cpu, r.seconds).toFixed(6)}` +
     ` cpu_us_per_message=${per(r.cpu * 1e6, r.messages).toFixed(3)}` +
     (r.v8 === undefined ? "" : ` v8_heap_bytes=${r.v8}` +
       ` v8_heap_bytes_per_message=${per(r.v8, r.messages).toFixed(3)}`);

@@ -67,7 +67,7 @@ impl Outcome {
         let messages = self.messages as f64;
         format!(
             "result repeat={} messages={} sent={} lost={} bytes={} seconds={seconds:.6} \
-             messages_per_second={:.1} cpu_seconds={cpu:.6} effective_cores={:.3} \
+             messages_per_second={:.1} cpu_seconds={cpu:.6} effective_cores={:.6} \
              cpu_us_per_message={:.3}",
             self.repeat,
             self.messages,
@@ -112,7 +112,7 @@ mod tests {
         assert_eq!(
             none.line(),
             "result repeat=1 messages=0 sent=5 lost=5 bytes=0 seconds=0.000000 \
-             messages_per_second=0.0 cpu_seconds=0.002000 effective_cores=0.000 \
+             messages_per_second=0.0 cpu_seconds=0.002000 effective_cores=0.000000 \
              cpu_us_per_message=0.000"
         );
     }
