@@ -152,26 +152,71 @@ static void limits_line(struct page *p, const struct report_profile *profile, co
     buf_release(&line);
 }
 
-/* What the figures of a metric rest on, in a paragraph under `name`. */
+/* What the figures of a metric rest on. */
+static void sentence_text(const struct report_metric *m, struct buf *text)
+{
+    bool told = metric_sentence(m, text);
+
+    if (m->note)
+        buf_printf(text, "%s%s", told ? "; " : "", m->note);
+    if (m->claim)
+        buf_printf(text, "%sclaimed to get better: %s", told || m->note ? "; " : "",
+                   strcmp(m->claim, "shown") == 0 ? "shown" : "not shown");
+}
+
+/* The same in a paragraph under `name`. */
 static void sentence(struct page *p, const struct report_metric *m, const char *name)
 {
-    struct buf text = BUF_INIT;
-    bool told = metric_sentence(m, &text);
-    if (m->note)
-        buf_printf(&text, "%s%s", told ? "; " : "", m->note);
-    if (m->claim)
-        buf_printf(&text, "%sclaimed to get better: %s", text.len ? "; " : "",
-                   strcmp(m->claim, "shown") == 0 ? "shown" : "not shown");
+    struct buf text = BUF_INIT, safe = BUF_INIT;
+
+    sentence_text(m, &text);
     if (text.len) {
         buf_fill(p->out, ' ', PAGE_INDENT);
         page_say(p, metric_judged(m) ? page_verdict_tone(m->verdict) : TONE_DIM, name);
         buf_addstr(p->out, ": ");
-        struct buf safe = BUF_INIT;
         safe_text(&safe, text.data, text.len);
         text_wrap(p->out, safe.data, PAGE_INDENT + text_width(name) + 2, PAGE_INDENT + 4, p->width);
-        buf_release(&safe);
         buf_addch(p->out, '\n');
     }
+    buf_release(&safe);
+    buf_release(&text);
+}
+
+/* Whether the same is said of two metrics, neither of which is judged. */
+static bool same_sentence(const struct report_metric *a, const struct report_metric *b)
+{
+    struct buf one = BUF_INIT, other = BUF_INIT;
+    bool same = !metric_judged(a) && !metric_judged(b);
+
+    if (same) {
+        sentence_text(a, &one);
+        sentence_text(b, &other);
+        same = one.len > 0 && one.len == other.len && memcmp(one.data, other.data, one.len) == 0;
+    }
+    buf_release(&one);
+    buf_release(&other);
+    return same;
+}
+
+/* "A, B, C: what is said of each", for the metric at `at` and those behind it. */
+static void shared_sentence(struct page *p, const struct report_profile *profile, size_t at,
+                            const char *candidate)
+{
+    struct buf text = BUF_INIT, safe = BUF_INIT;
+
+    for (size_t i = at; i < profile->metric_count; i++) {
+        const struct report_metric *m = &profile->metrics[i];
+
+        if (i == at || (is_shown(p, m, candidate) && same_sentence(&profile->metrics[at], m)))
+            buf_printf(&text, "%s%s", i == at ? "" : ", ", m->metric);
+    }
+    buf_addstr(&text, ": ");
+    sentence_text(&profile->metrics[at], &text);
+    buf_fill(p->out, ' ', PAGE_INDENT);
+    safe_text(&safe, text.data, text.len);
+    text_wrap(p->out, safe.data, PAGE_INDENT, PAGE_INDENT + 4, p->width);
+    buf_addch(p->out, '\n');
+    buf_release(&safe);
     buf_release(&text);
 }
 
@@ -179,7 +224,20 @@ static void sentences(struct page *p, const struct report_profile *profile, cons
 {
     for (size_t i = 0; i < profile->metric_count; i++) {
         const struct report_metric *m = &profile->metrics[i];
-        if (is_shown(p, m, candidate))
+        bool said = false, shared = false;
+
+        if (!is_shown(p, m, candidate))
+            continue;
+        for (size_t k = 0; k < profile->metric_count; k++) {
+            if (k == i || !is_shown(p, &profile->metrics[k], candidate) ||
+                !same_sentence(m, &profile->metrics[k]))
+                continue;
+            shared = true;
+            said = said || k < i;
+        }
+        if (shared && !said)
+            shared_sentence(p, profile, i, candidate);
+        else if (!shared)
             sentence(p, m, m->metric);
     }
 }
