@@ -1,12 +1,30 @@
 #include "cli/archives.h"
 
 #include "base/buf.h"
+#include "base/clock.h"
+#include "base/files.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "model/metric.h"
 
+#include <ctype.h>
 #include <string.h>
+
+const char *archives_dated(const char *what, const char *sha256, struct arena *arena)
+{
+    char *name = arena_strndup(arena, what, strnlen(what, 60));
+    const char *folder;
+    char time[CLOCK_TEXT];
+
+    for (char *p = name; *p; p++)
+        *p = isalnum((unsigned char)*p) || strchr("._=,+-", *p) ? *p : '-';
+    clock_format_utc_name(clock_real_ns(), time);
+    folder = arena_printf(arena, ARCHIVES "/%s-%s-%.8s", time, name, sha256);
+    for (unsigned i = 2; files_exists(folder); i++)
+        folder = arena_printf(arena, ARCHIVES "/%s-%s-%u-%.8s", time, name, i, sha256);
+    return folder;
+}
 
 /* Whether a runner or the standard table knows the metric. */
 static int check_metric(const struct plan *plan, const char *name, struct err *err)

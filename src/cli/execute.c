@@ -3,8 +3,8 @@
 #include "archive/reader.h"
 #include "archive/signature.h"
 #include "base/buf.h"
-#include "base/clock.h"
 #include "base/files.h"
+#include "cli/archives.h"
 #include "cli/cli.h"
 #include "cli/held.h"
 #include "cli/planning.h"
@@ -17,7 +17,6 @@
 #include "series/resume.h"
 #include "series/series.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
@@ -113,20 +112,15 @@ static int temporary_folder(struct session *x, struct err *err)
     return 0;
 }
 
-/* "archive/20240506T070809Z-flow-pingpong-1a2b3c4d" */
 static int dated_folder(struct session *x, struct err *err)
 {
     const struct plan *plan = &x->plan;
-    char time[CLOCK_TEXT];
-    struct buf name = BUF_INIT;
-    clock_format_utc_name(clock_real_ns(), time);
-    for (const char *p = plan->profiles[0].name; *p && name.len < 60; p++)
-        buf_addch(&name, isalnum((unsigned char)*p) || strchr("._=,-", *p) ? *p : '-');
+    const char *what = plan->profiles[0].name;
+
     if (plan->profile_count > 1)
-        buf_printf(&name, "+%zu", plan->profile_count - 1);
-    x->folder = arena_printf(&x->s->arena, "archive/%s-%s-%.8s", time, name.data, plan->sha256);
-    buf_release(&name);
-    if (files_mkdirs("archive", err) == 0)
+        what = arena_printf(&x->s->arena, "%.55s+%zu", what, plan->profile_count - 1);
+    x->folder = archives_dated(what, plan->sha256, &x->s->arena);
+    if (files_mkdirs(ARCHIVES, err) == 0)
         return 0;
     return err_hint(err, "--archive DIR says where the data go");
 }

@@ -2,8 +2,8 @@
 
 #include "archive/reader.h"
 #include "base/buf.h"
-#include "base/clock.h"
 #include "base/files.h"
+#include "cli/archives.h"
 #include "cli/cli.h"
 #include "cli/execute.h"
 #include "cli/settings.h"
@@ -12,7 +12,6 @@
 #include "report/figures.h"
 #include "series/import.h"
 
-#include <ctype.h>
 #include <string.h>
 
 #define AT(field) offsetof(struct settings, field)
@@ -121,22 +120,15 @@ static int check_settings(const struct settings *s, struct err *err)
     return 0;
 }
 
-/* "archive/20240506T070809Z-rtc-message-imported-1a2b3c4d" */
 static int choose_folder(struct settings *s, const struct plan *plan, const char **folder,
                          struct err *err)
 {
-    char time[CLOCK_TEXT];
-    struct buf name = BUF_INIT;
-
     *folder = s->archive;
     if (s->archive)
         return files_mkdirs(files_dirname(&s->arena, s->archive), err);
-    clock_format_utc_name(clock_real_ns(), time);
-    for (const char *p = plan->runners[0].name; *p && name.len < 60; p++)
-        buf_addch(&name, isalnum((unsigned char)*p) || strchr("._=,-", *p) ? *p : '-');
-    *folder = arena_printf(&s->arena, "archive/%s-%s-imported-%.8s", time, name.data, plan->sha256);
-    buf_release(&name);
-    return files_mkdirs("archive", err);
+    *folder = archives_dated(arena_printf(&s->arena, "%.51s-imported", plan->runners[0].name),
+                             plan->sha256, &s->arena);
+    return files_mkdirs(ARCHIVES, err);
 }
 
 static int on_report(void *user, const char *folder, struct buf *out, struct err *err)

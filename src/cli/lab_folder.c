@@ -1,18 +1,14 @@
 #include "cli/lab_folder.h"
 
 #include "archive/reader.h"
-#include "base/buf.h"
-#include "base/clock.h"
 #include "base/files.h"
+#include "cli/archives.h"
 #include "cli/settings.h"
 #include "cli/terminal.h"
 #include "judge/lab.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <string.h>
-
-#define ARCHIVES "archive"
 
 static bool is_empty(const char *folder)
 {
@@ -91,23 +87,6 @@ static const char *find_unfinished(const struct lab *lab, struct arena *arena)
     return found;
 }
 
-/* "archive/20240506T070809Z-flow-quick-1a2b3c4d"; of several that begin within a second, the others
- * with a number behind the name. */
-static const char *dated(const struct lab *lab, struct arena *arena)
-{
-    const char *folder;
-    char time[CLOCK_TEXT];
-    char *name = arena_strndup(arena, lab->name, 60);
-
-    for (char *p = name; *p; p++)
-        *p = isalnum((unsigned char)*p) || strchr("._-", *p) ? *p : '-';
-    clock_format_utc_name(clock_real_ns(), time);
-    folder = arena_printf(arena, ARCHIVES "/%s-%s-%.8s", time, name, lab->sha256);
-    for (unsigned i = 2; files_exists(folder); i++)
-        folder = arena_printf(arena, ARCHIVES "/%s-%s-%u-%.8s", time, name, i, lab->sha256);
-    return folder;
-}
-
 int lab_folder_choose(struct settings *s, const struct lab *lab, const char **folder, bool *fresh,
                       struct err *err)
 {
@@ -118,7 +97,7 @@ int lab_folder_choose(struct settings *s, const struct lab *lab, const char **fo
     *folder = find_unfinished(lab, &s->arena);
     *fresh = *folder == NULL;
     if (*fresh)
-        *folder = dated(lab, &s->arena);
+        *folder = archives_dated(lab->name, lab->sha256, &s->arena);
     else
         terminal_note(s, arena_printf(&s->arena, "goes on in %s", *folder));
     return 0;
@@ -126,7 +105,7 @@ int lab_folder_choose(struct settings *s, const struct lab *lab, const char **fo
 
 int lab_folder_new(struct settings *s, const struct lab *lab, const char **folder, struct err *err)
 {
-    *folder = s->archive ? s->archive : dated(lab, &s->arena);
+    *folder = s->archive ? s->archive : archives_dated(lab->name, lab->sha256, &s->arena);
     if (!files_exists(*folder) || is_empty(*folder))
         return 0;
     err_set(err, ERR_USAGE, "option '--archive': '%s' exists already", *folder);

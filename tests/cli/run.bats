@@ -22,6 +22,17 @@ setup() {
     expect_status 0
 }
 
+@test "series that begin within a second get folders of their own" {
+    for _ in 1 2 3 4; do
+        abba run --no-lock -q -n 5 --confirm 0 t/p --baseline ./program --candidate ./worse --threshold value=5%
+        expect_status 1
+    done
+    [ "$(entries_in archive)" = 4 ]
+    for folder in archive/*; do
+        [[ "$folder" =~ ^archive/[0-9]{8}T[0-9]{6}Z-t-p(-[0-9]+)?-[0-9a-f]{8}$ ]] || fail "folder $folder"
+    done
+}
+
 @test "worse than the threshold is regressed" {
     abba run --no-lock t/p --baseline old=./program --candidate new=./worse --threshold value=50%
     expect_status 1
