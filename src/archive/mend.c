@@ -146,7 +146,7 @@ static int line_start(int fd, size_t n, off_t *start)
 
     *start = 0;
     while (n > 0 && (got = read(fd, piece, sizeof piece)) > 0) {
-        const char *at = piece, *end = piece + got, *newline = piece;
+        const char *at = piece, *end = piece + got, *newline;
 
         while (n > 0 && (newline = memchr(at, '\n', (size_t)(end - at))) != NULL) {
             at = newline + 1;

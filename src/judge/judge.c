@@ -202,6 +202,7 @@ static void judge_all(struct judging *j, struct report *r)
         x[i].decided.stage.run = NULL;
         arena_release(&tables);
     }
+    j->tables = NULL;
     r->finished = r->runs_done >= r->runs_planned;
     r->gating_verdicts = count_gates(j, x);
     fill_holm(r, j, x);
