@@ -144,10 +144,10 @@ static const char *const report_words[] = {
     "Variance of the paired change over that of unpaired runs: below 1, pairing removed noise.",
     NULL};
 
-static void reading(struct buf *out)
+/* Pairs of a term and what it means. */
+static void terms(const char *const *words, struct buf *out)
 {
-    buf_addstr(out, ".SH READING A REPORT\n");
-    for (const char *const *w = report_words; *w; w += 2) {
+    for (const char *const *w = words; *w; w += 2) {
         buf_addstr(out, ".TP\n.B ");
         roff(out, w[0]);
         buf_addch(out, '\n');
@@ -156,29 +156,9 @@ static void reading(struct buf *out)
     }
 }
 
-void help_manual(struct buf *out)
+static void environment(struct buf *out)
 {
-    buf_addstr(out, ".TH ABBA 1\n.SH NAME\nabba \\- paired performance comparison of programs\n"
-                    ".SH SYNOPSIS\n.B abba\n[options] \\fIBASELINE\\fR \\fICANDIDATE\\fR...\n.br\n"
-                    ".B abba\n\\fICOMMAND\\fR [options] ...\n.SH DESCRIPTION\n");
-    roff(out, "abba runs a baseline and a candidate in turn, in pairs, with the order alternating "
-              "from pair to pair. It reads time, memory, CPU and performance counters of every "
-              "run, archives them, and judges the median of the paired changes against thresholds "
-              "that were fixed before the first run. The first form is short for abba compare.");
-    buf_addstr(out, "\n.SH COMMANDS\n");
-    for (const struct command_def *const *c = cli_commands; *c; c++)
-        roff_command(*c, out);
-    reading(out);
-    buf_addstr(out, ".SH EXIT STATUS\n");
-    for (const char *const *m = exit_meanings; *m; m += 2) {
-        buf_printf(out, ".TP\n.B %s\n", m[0]);
-        roff(out, m[1]);
-        buf_addch(out, '\n');
-    }
     buf_addstr(out,
-               ".PP\n"
-               "Ended by SIGINT or SIGTERM, abba closes the archive and raises the signal "
-               "again.\n"
                ".SH ENVIRONMENT\n"
                ".TP\n"
                ".B ABBA_PATH\n"
@@ -218,4 +198,26 @@ void help_manual(struct buf *out)
                "Where push makes the pack before it sends it, and where the runs of an archive "
                "of a hundred thousand runs and more lie while it is judged; /var/tmp without "
                "it.\n");
+}
+
+void help_manual(struct buf *out)
+{
+    buf_addstr(out, ".TH ABBA 1\n.SH NAME\nabba \\- paired performance comparison of programs\n"
+                    ".SH SYNOPSIS\n.B abba\n[options] \\fIBASELINE\\fR \\fICANDIDATE\\fR...\n.br\n"
+                    ".B abba\n\\fICOMMAND\\fR [options] ...\n.SH DESCRIPTION\n");
+    roff(out, "abba runs a baseline and a candidate in turn, in pairs, with the order alternating "
+              "from pair to pair. It reads time, memory, CPU and performance counters of every "
+              "run, archives them, and judges the median of the paired changes against thresholds "
+              "that were fixed before the first run. The first form is short for abba compare.");
+    buf_addstr(out, "\n.SH COMMANDS\n");
+    for (const struct command_def *const *c = cli_commands; *c; c++)
+        roff_command(*c, out);
+    buf_addstr(out, ".SH READING A REPORT\n");
+    terms(report_words, out);
+    buf_addstr(out, ".SH EXIT STATUS\n");
+    terms(exit_meanings, out);
+    buf_addstr(out, ".PP\n"
+                    "Ended by SIGINT or SIGTERM, abba closes the archive and raises the signal "
+                    "again.\n");
+    environment(out);
 }
