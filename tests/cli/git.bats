@@ -347,8 +347,9 @@ END
     expect_err "'--control' needs '--build'"
 }
 
-@test "a signal ends a build, and nothing is left behind" {
-    printf 'all:\n\ttouch started && sleep 300.125\n' >Makefile
+# SIGTERM to abba while it builds: exit status 143, and neither the build nor a folder of it is left.
+signal_while_building() { # RECIPE COMMAND-THAT-RUNS
+    printf 'all:\n\t%s\n' "$1" >Makefile
     git commit -q -a -m slow
     "$ABBA" run --no-lock t/p --build make --product out/prog --baseline git:HEAD \
         --candidate git:first --no-merge-base -q >out.txt 2>err.txt &
@@ -358,21 +359,14 @@ END
     status=0
     wait "$pid" || status=$?
     [ "$status" = 143 ]
-    wait_for no_process 'sleep 300.125'
+    wait_for no_process "$2"
     nothing_left
 }
 
+@test "a signal ends a build, and nothing is left behind" {
+    signal_while_building 'touch started && sleep 300.125' 'sleep 300.125'
+}
+
 @test "a build that will not hear of a signal is killed" {
-    printf 'all:\n\ttrap "" TERM; touch started; sleep 300.225; sleep 300.225\n' >Makefile
-    git commit -q -a -m stubborn
-    "$ABBA" run --no-lock t/p --build make --product out/prog --baseline git:HEAD \
-        --candidate git:first --no-merge-base -q >out.txt 2>err.txt &
-    pid=$!
-    wait_for build_started
-    kill -TERM "$pid"
-    status=0
-    wait "$pid" || status=$?
-    [ "$status" = 143 ]
-    wait_for no_process 'sleep 300.225'
-    nothing_left
+    signal_while_building 'trap "" TERM; touch started; sleep 300.225; sleep 300.225' 'sleep 300.225'
 }
