@@ -3,13 +3,12 @@
 
 mod peer;
 
-use harness::{Channel, Delivery, Events, Failure, Options, Stack, pinned};
-use peer::{End, Peer};
+use harness::{Channel, Delivery, End, Events, Failure, Options, Stack, ends, pinned};
+use peer::Peer;
 use rtc::data_channel::{RTCDataChannelId, RTCDataChannelInit};
 use rtc::sansio::Protocol;
 use std::sync::Arc;
 use std::time::Instant;
-use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 
 struct Rtc;
@@ -76,23 +75,10 @@ impl Stack for Rtc {
         let (offerer, answerer) = (Peer::bind().await?, Peer::bind().await?);
         let channel = create_channel(&offerer, o)?;
         exchange(&offerer, &answerer)?;
-        let (opened, mut both) = mpsc::channel(2);
-        let sender = End {
-            pair,
-            events: events.clone(),
-            opened: opened.clone(),
-        };
-        let receiver = End {
-            pair,
-            events,
-            opened,
-        };
+        let (sender, receiver, both) = ends(pair, events);
         let drivers = [drive(&offerer, sender), drive(&answerer, receiver)];
-        for _ in 0..2 {
-            both.recv()
-                .await
-                .ok_or("a peer has failed before the channel was open")?;
-        }
+        both.wait("a peer has failed before the channel was open")
+            .await?;
         Ok(Pair {
             offerer,
             answerer,

@@ -1,7 +1,7 @@
 //! One peer: the protocol's state, and the task that joins it to a socket and a clock.
 
 use bytes::BytesMut;
-use harness::{Events, Failure};
+use harness::{End, Failure};
 use rtc::data_channel::RTCDataChannelId;
 use rtc::peer_connection::event::{RTCDataChannelEvent, RTCPeerConnectionEvent};
 use rtc::peer_connection::message::{RTCMessage, TaggedRTCMessage};
@@ -16,7 +16,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 use tokio::net::UdpSocket;
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::Notify;
 
 const PACKET: usize = 65536; // more than any packet
 const UDP_BUFFER: usize = 4 << 20; // asked for
@@ -30,30 +30,19 @@ pub struct Peer {
     written: Notify, // the application has given the core something to send
 }
 
-/// Whom a peer tells what happens to its end of the channel.
-pub struct End {
-    pub pair: usize,
-    pub events: Arc<dyn Events>,
-    pub opened: mpsc::Sender<()>,
+fn hear(end: &End, event: RTCPeerConnectionEvent) {
+    match event {
+        RTCPeerConnectionEvent::OnDataChannel(RTCDataChannelEvent::OnOpen(_)) => end.opened(),
+        RTCPeerConnectionEvent::OnDataChannel(RTCDataChannelEvent::OnBufferedAmountLow(_)) => {
+            end.room()
+        }
+        _ => {}
+    }
 }
 
-impl End {
-    fn hear(&self, event: RTCPeerConnectionEvent) {
-        match event {
-            RTCPeerConnectionEvent::OnDataChannel(RTCDataChannelEvent::OnOpen(_)) => {
-                let _ = self.opened.try_send(());
-            }
-            RTCPeerConnectionEvent::OnDataChannel(RTCDataChannelEvent::OnBufferedAmountLow(_)) => {
-                self.events.room(self.pair)
-            }
-            _ => {}
-        }
-    }
-
-    fn read(&self, message: TaggedRTCMessage) {
-        if let RTCMessage::DataChannelMessage(_, message) = message.message {
-            self.events.message(self.pair, &message.data);
-        }
+fn read(end: &End, message: TaggedRTCMessage) {
+    if let RTCMessage::DataChannelMessage(_, message) = message.message {
+        end.message(&message.data);
     }
 }
 
@@ -115,10 +104,10 @@ impl Peer {
             packets.push(packet);
         }
         while let Some(event) = core.poll_event() {
-            end.hear(event);
+            hear(end, event);
         }
         while let Some(message) = core.poll_read() {
-            end.read(message);
+            read(end, message);
         }
         core.poll_timeout()
             .unwrap_or_else(|| Instant::now() + NO_DEADLINE)

@@ -1,10 +1,9 @@
 //! rustrtc: messages over the data channels of the crate `rustrtc`. Both peers are in this process.
 
-use harness::{Channel, Delivery, Events, Failure, Options, Stack, pinned};
+use harness::{Channel, Delivery, End, Events, Failure, Options, Stack, ends, pinned};
 use rustrtc::transports::sctp::{DataChannel, DataChannelConfig, DataChannelEvent};
 use rustrtc::{PeerConnection, PeerConnectionEvent, RtcConfiguration};
 use std::sync::Arc;
-use tokio::sync::mpsc;
 
 struct Rustrtc;
 
@@ -14,34 +13,23 @@ struct Pair {
     channel: Arc<DataChannel>,
 }
 
-/// One end of the channel.
-struct End {
-    pair: usize,
-    events: Arc<dyn Events>,
-    opened: mpsc::Sender<()>,
-}
-
-impl End {
-    /// Until the channel is closed.
-    async fn follow(self, channel: Arc<DataChannel>) {
-        while let Some(event) = channel.recv().await {
-            match event {
-                DataChannelEvent::Message(message) => self.events.message(self.pair, &message),
-                DataChannelEvent::BufferedAmountLow(_) => self.events.room(self.pair),
-                DataChannelEvent::Open => {
-                    let _ = self.opened.send(()).await;
-                }
-                DataChannelEvent::Close => break,
-            }
+/// Until the channel is closed.
+async fn follow(channel: Arc<DataChannel>, end: End) {
+    while let Some(event) = channel.recv().await {
+        match event {
+            DataChannelEvent::Message(message) => end.message(&message),
+            DataChannelEvent::BufferedAmountLow(_) => end.room(),
+            DataChannelEvent::Open => end.opened(),
+            DataChannelEvent::Close => break,
         }
     }
+}
 
-    /// The channel that the other peer opens.
-    async fn await_channel(self, peer: PeerConnection) {
-        while let Some(event) = peer.recv().await {
-            if let PeerConnectionEvent::DataChannel(channel) = event {
-                return self.follow(channel).await;
-            }
+/// The channel that the other peer opens.
+async fn await_channel(peer: PeerConnection, end: End) {
+    while let Some(event) = peer.recv().await {
+        if let PeerConnectionEvent::DataChannel(channel) = event {
+            return follow(channel, end).await;
         }
     }
 }
@@ -93,26 +81,12 @@ impl Stack for Rustrtc {
         events: Arc<dyn Events>,
     ) -> Result<Pair, Failure> {
         let (offerer, answerer) = (peer(), peer());
-        let (opened, mut both) = mpsc::channel(2);
+        let (sender, receiver, both) = ends(pair, events);
         let channel = offerer.create_data_channel("abba", Some(channel_config(o)))?;
-        let sender = End {
-            pair,
-            events: events.clone(),
-            opened: opened.clone(),
-        };
-        let receiver = End {
-            pair,
-            events,
-            opened,
-        };
-        tokio::spawn(sender.follow(channel.clone()));
-        tokio::spawn(receiver.await_channel(answerer.clone()));
+        tokio::spawn(follow(channel.clone(), sender));
+        tokio::spawn(await_channel(answerer.clone(), receiver));
         exchange(&offerer, &answerer).await?;
-        for _ in 0..2 {
-            both.recv()
-                .await
-                .ok_or("a channel was closed before it was open")?;
-        }
+        both.wait("a channel was closed before it was open").await?;
         Ok(Pair {
             offerer,
             answerer,

@@ -2,9 +2,8 @@
 //! are in this process.
 
 use bytes::Bytes;
-use harness::{Channel, Delivery, Events, Failure, Options, Stack, pinned};
+use harness::{Channel, Delivery, End, Events, Failure, Options, Stack, ends, pinned};
 use std::sync::Arc;
-use tokio::sync::mpsc;
 use webrtc::api::setting_engine::SettingEngine;
 use webrtc::api::{API, APIBuilder};
 use webrtc::data_channel::RTCDataChannel;
@@ -58,37 +57,31 @@ async fn exchange(from: &RTCPeerConnection, to: &RTCPeerConnection) -> Result<()
     Ok(from.set_remote_description(answer).await?)
 }
 
-fn tell_opened(channel: &RTCDataChannel, opened: mpsc::Sender<()>) {
+fn tell_opened(channel: &RTCDataChannel, end: End) {
     channel.on_open(Box::new(move || {
-        Box::pin(async move {
-            let _ = opened.send(()).await;
-        })
-    }));
-}
-
-fn receive(
-    peer: &RTCPeerConnection,
-    pair: usize,
-    events: Arc<dyn Events>,
-    opened: mpsc::Sender<()>,
-) {
-    peer.on_data_channel(Box::new(move |channel| {
-        let events = events.clone();
-        channel.on_message(Box::new(move |message| {
-            events.message(pair, &message.data);
-            Box::pin(async {})
-        }));
-        tell_opened(&channel, opened.clone());
+        end.opened();
         Box::pin(async {})
     }));
 }
 
-async fn tell_room(channel: &RTCDataChannel, low: u64, pair: usize, events: Arc<dyn Events>) {
+fn receive(peer: &RTCPeerConnection, end: End) {
+    peer.on_data_channel(Box::new(move |channel| {
+        let told = end.clone();
+        channel.on_message(Box::new(move |message| {
+            told.message(&message.data);
+            Box::pin(async {})
+        }));
+        tell_opened(&channel, end.clone());
+        Box::pin(async {})
+    }));
+}
+
+async fn tell_room(channel: &RTCDataChannel, low: u64, end: End) {
     channel
         .set_buffered_amount_low_threshold(low as usize)
         .await;
     let on_low = move || -> std::pin::Pin<Box<dyn Future<Output = ()> + Send>> {
-        events.room(pair);
+        end.room();
         Box::pin(async {})
     };
     channel.on_buffered_amount_low(Box::new(on_low)).await;
@@ -120,18 +113,14 @@ impl Stack for WebrtcRs {
         let api = api();
         let offerer = api.new_peer_connection(RTCConfiguration::default()).await?;
         let answerer = api.new_peer_connection(RTCConfiguration::default()).await?;
-        let (opened, mut both) = mpsc::channel(2);
+        let (sender, receiver, both) = ends(pair, events);
         let init = channel_init(o.delivery);
         let channel = offerer.create_data_channel("abba", Some(init)).await?;
-        tell_room(&channel, o.low, pair, events.clone()).await;
-        tell_opened(&channel, opened.clone());
-        receive(&answerer, pair, events, opened);
+        tell_room(&channel, o.low, sender.clone()).await;
+        tell_opened(&channel, sender);
+        receive(&answerer, receiver);
         exchange(&offerer, &answerer).await?;
-        for _ in 0..2 {
-            both.recv()
-                .await
-                .ok_or("a channel was closed before it was open")?;
-        }
+        both.wait("a channel was closed before it was open").await?;
         Ok(Pair {
             offerer,
             answerer,

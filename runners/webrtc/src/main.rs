@@ -5,7 +5,7 @@ mod runtime;
 
 use async_trait::async_trait;
 use bytes::BytesMut;
-use harness::{Channel, Delivery, Events, Failure, Options, Row, Stack, pinned};
+use harness::{Channel, Delivery, End, Events, Failure, Options, Row, Stack, ends, pinned};
 use runtime::LargeBuffers;
 use std::sync::Arc;
 use tokio::sync::mpsc;
@@ -36,36 +36,27 @@ struct Pair {
     channel: Arc<dyn DataChannel>,
 }
 
-/// What happens at one peer, for its end of the channel.
-#[derive(Clone)]
-struct End {
-    pair: usize,
-    events: Arc<dyn Events>,
+/// What happens at one peer.
+struct Handler {
+    end: End,
     gathered: mpsc::Sender<()>,
-    opened: mpsc::Sender<()>,
 }
 
-impl End {
-    /// Until the channel is closed.
-    async fn follow(self, channel: Arc<dyn DataChannel>) {
-        while let Some(event) = channel.poll().await {
-            match event {
-                DataChannelEvent::OnMessage(message) => {
-                    self.events.message(self.pair, &message.data)
-                }
-                DataChannelEvent::OnBufferedAmountLow => self.events.room(self.pair),
-                DataChannelEvent::OnOpen => {
-                    let _ = self.opened.send(()).await;
-                }
-                DataChannelEvent::OnClose => break,
-                _ => {}
-            }
+/// Until the channel is closed.
+async fn follow(channel: Arc<dyn DataChannel>, end: End) {
+    while let Some(event) = channel.poll().await {
+        match event {
+            DataChannelEvent::OnMessage(message) => end.message(&message.data),
+            DataChannelEvent::OnBufferedAmountLow => end.room(),
+            DataChannelEvent::OnOpen => end.opened(),
+            DataChannelEvent::OnClose => break,
+            _ => {}
         }
     }
 }
 
 #[async_trait]
-impl PeerConnectionEventHandler for End {
+impl PeerConnectionEventHandler for Handler {
     async fn on_ice_gathering_state_change(&self, state: RTCIceGatheringState) {
         if state == RTCIceGatheringState::Complete {
             let _ = self.gathered.try_send(());
@@ -74,12 +65,12 @@ impl PeerConnectionEventHandler for End {
 
     /// The peer's driver waits for this to return.
     async fn on_data_channel(&self, channel: Arc<dyn DataChannel>) {
-        tokio::spawn(self.clone().follow(channel));
+        tokio::spawn(follow(channel, self.end.clone()));
     }
 }
 
 /// No server is asked, and only 127.0.0.1 is used.
-async fn peer(end: End, o: &Options) -> Result<Arc<dyn PeerConnection>, Failure> {
+async fn peer(handler: Handler, o: &Options) -> Result<Arc<dyn PeerConnection>, Failure> {
     let runtime: Arc<dyn Runtime> = match o.word(UDP_BUFFER.name) {
         "large" => Arc::new(LargeBuffers(TokioRuntime)),
         _ => Arc::new(TokioRuntime),
@@ -90,7 +81,7 @@ async fn peer(end: End, o: &Options) -> Result<Arc<dyn PeerConnection>, Failure>
         0
     };
     let peer = PeerConnectionBuilder::new()
-        .with_handler(Arc::new(end))
+        .with_handler(Arc::new(handler))
         .with_runtime(runtime)
         .with_udp_addrs(vec!["127.0.0.1:0"])
         .with_dedicated_reactor_pool_size(reactors)
@@ -142,33 +133,21 @@ impl Stack for Webrtc {
         pair: usize,
         events: Arc<dyn Events>,
     ) -> Result<Pair, Failure> {
-        let (opened, mut both) = mpsc::channel(2);
+        let (sender, receiver, both) = ends(pair, events);
         let (gathered, mut offered) = mpsc::channel(1);
-        let sender = End {
-            pair,
-            events,
-            gathered,
-            opened,
-        };
+        let end = sender.clone();
+        let offerer = peer(Handler { end, gathered }, o).await?;
         let (gathered, mut answered) = mpsc::channel(1);
-        let receiver = End {
-            gathered,
-            ..sender.clone()
-        };
-        let offerer = peer(sender.clone(), o).await?;
-        let answerer = peer(receiver, o).await?;
+        let end = receiver;
+        let answerer = peer(Handler { end, gathered }, o).await?;
         let init = channel_init(o.delivery);
         let channel = offerer.create_data_channel("abba", Some(init)).await?;
         channel
             .set_buffered_amount_low_threshold(o.low as u32)
             .await?;
-        tokio::spawn(sender.follow(channel.clone()));
+        tokio::spawn(follow(channel.clone(), sender));
         exchange((&*offerer, &mut offered), (&*answerer, &mut answered)).await?;
-        for _ in 0..2 {
-            both.recv()
-                .await
-                .ok_or("a channel was closed before it was open")?;
-        }
+        both.wait("a channel was closed before it was open").await?;
         Ok(Pair {
             offerer,
             answerer,

@@ -4,12 +4,14 @@
 mod message;
 mod meter;
 mod options;
+mod pair;
 mod shape_flow;
 mod shape_message;
 mod stack;
 mod watch;
 
 pub use options::{Delivery, Options, Row};
+pub use pair::{End, ends};
 pub use stack::{Channel, Events, Failure, Stack};
 
 use options::Request;
